@@ -1,0 +1,1 @@
+"""The pure judge: (policy, snapshot, context) -> decision, the same bytes on every machine."""

@@ -1,0 +1,166 @@
+"""Strict JSON: bytes to a value, with what lenient readers drop told apart.
+
+Duplicate keys are refused. A number that is no finite double (NaN, Infinity, 1e400, an integer
+beyond ±(2^53-1)) is read as `NotADouble`, which is its text: whoever reads the document decides
+what that means, and no such number ever takes part in arithmetic.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from json.decoder import scanstring
+
+from gatekeeper.errors import DocumentError
+from gatekeeper.model.canonical import MAX_SAFE_INTEGER
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_REMEDY = "write one JSON document (RFC 8259) in UTF-8, each key once"
+_SPACE = re.compile(r"[ \t\n\r]*")
+_SCALAR = re.compile(r"[^\s,\]}]+")
+_LONGEST_SAFE_INTEGER = 16  # digits of 2^53-1
+
+
+class NotADouble(str):
+    """Text of a number that no finite double can hold."""
+
+    __slots__ = ()
+
+
+class _DuplicateKeyError(ValueError):
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
+
+
+def parse_json(data: bytes, *, source: str = "-") -> Any:
+    """The value of one JSON document.
+
+    Args:
+        data: UTF-8 bytes; a byte order mark is passed over.
+        source: where they came from, for the message.
+
+    Raises:
+        DocumentError: not UTF-8, not JSON, nested too deeply, or a key twice in one object; the
+            message names source, line and column.
+    """
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise DocumentError(f"{source}:{line}: not UTF-8 at byte {error.start}", remedy=_REMEDY, line=line) from None
+    try:
+        return _DECODER.decode(text)
+    except _DuplicateKeyError as error:
+        line, column, pointer = _locate_duplicate(text)
+        raise DocumentError(
+            f"{source}:{line}:{column}: duplicate key {error.key!r} at {pointer}",
+            remedy="keep one of the two: readers of JSON silently use the last",
+            line=line,
+            column=column,
+        ) from None
+    except json.JSONDecodeError as error:
+        raise DocumentError(
+            f"{source}:{error.lineno}:{error.colno}: not JSON: {error.msg}",
+            remedy=_REMEDY,
+            line=error.lineno,
+            column=error.colno,
+        ) from None
+    except RecursionError:
+        raise DocumentError(f"{source}: nested too deeply", remedy="flatten the document") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise _DuplicateKeyError(key)
+            seen.add(key)
+    return members
+
+
+def _integer(text: str) -> int | NotADouble:
+    if len(text) > _LONGEST_SAFE_INTEGER + 1:
+        return NotADouble(text)
+    number = int(text)
+    return number if -MAX_SAFE_INTEGER <= number <= MAX_SAFE_INTEGER else NotADouble(text)
+
+
+def _float(text: str) -> float | NotADouble:
+    number = float(text)
+    return number if number - number == 0.0 else NotADouble(text)
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object, parse_int=_integer, parse_float=_float, parse_constant=NotADouble
+)
+
+
+def escape_pointer(key: str) -> str:
+    """One reference token of a JSON Pointer (RFC 6901)."""
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+def locate(data: bytes) -> dict[str, tuple[int, int]]:
+    """JSON Pointer -> line and column (from 1) of every value of a document that parses.
+
+    The key `pointer + "#"` gives where the member's name stands.
+    """
+    positions: dict[str, tuple[int, int]] = {}
+    text = data.decode("utf-8-sig")
+    _walk(text, _SPACE.match(text, 0).end(), "", positions, None)  # type: ignore[union-attr]
+    return positions
+
+
+def _locate_duplicate(text: str) -> tuple[int, int, str]:
+    found: list[tuple[int, int, str]] = []
+    _walk(text, _SPACE.match(text, 0).end(), "", {}, found)  # type: ignore[union-attr]
+    return found[0] if found else (1, 1, "/")
+
+
+def _line_column(text: str, index: int) -> tuple[int, int]:
+    return text.count("\n", 0, index) + 1, index - text.rfind("\n", 0, index)
+
+
+def _walk(
+    text: str,
+    index: int,
+    pointer: str,
+    positions: dict[str, tuple[int, int]],
+    duplicates: list[tuple[int, int, str]] | None,
+) -> int:
+    """Note where the value at *index* and all below it stand; the index behind it."""
+    positions[pointer] = _line_column(text, index)
+    opening = text[index]
+    if opening == '"':
+        return scanstring(text, index + 1, True)[1]  # type: ignore[no-any-return]  # noqa: FBT003
+    if opening not in "{[":
+        return _SCALAR.match(text, index).end()  # type: ignore[union-attr]
+    index, number, seen = index + 1, 0, set[str]()
+    while True:
+        index = _skip(text, index)
+        if text[index] in "}]":
+            return index + 1
+        if text[index] == ",":
+            index = _skip(text, index + 1)
+        token = str(number)
+        if opening == "{":
+            start = index
+            token, index = scanstring(text, index + 1, True)  # noqa: FBT003
+            child = f"{pointer}/{escape_pointer(token)}"
+            positions[child + "#"] = _line_column(text, start)
+            if token in seen and duplicates is not None:
+                duplicates.append((*_line_column(text, start), child))
+            seen.add(token)
+            index = _skip(text, _skip(text, index) + 1)
+        index = _walk(text, index, f"{pointer}/{escape_pointer(token)}", positions, duplicates)
+        number += 1
+
+
+def _skip(text: str, index: int) -> int:
+    return _SPACE.match(text, index).end()  # type: ignore[union-attr]
