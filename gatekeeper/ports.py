@@ -1,0 +1,145 @@
+"""The seams, as Protocols: what the orchestrator needs of the outside world, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from gatekeeper.model.policy import LoadedPolicy
+from gatekeeper.model.run import Run
+
+
+class Clock(Protocol):
+    """The one source of the current time."""
+
+    def now(self) -> int:
+        """Microseconds since 1970, UTC."""
+        ...
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What a writer has seen of a run; an append against anything else is a conflict.
+
+    Attributes:
+        run_id, version: the run and the `seq` of its last event, 0 when it is unknown.
+        slot: experiment, variant, whether simulated; None when no run of a slot is begun.
+        live_run_id: the live run of the slot as seen, None when there is none.
+        key, key_seq: idempotency key and the `seq` of the event that has it, 0 when it is unknown.
+    """
+
+    run_id: str
+    version: int
+    slot: tuple[str, str, bool] | None = None
+    live_run_id: str | None = None
+    key: str | None = None
+    key_seq: int = 0
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What an append did: the sealed events, and what the writer should tell people."""
+
+    events: tuple[Mapping[str, Any], ...]
+    warnings: tuple[str, ...] = ()
+
+
+class LedgerView(Protocol):
+    """State of all runs up to the log's last line, as read now."""
+
+    def run(self, run_id: str) -> Run | None:
+        """The run, None when the readable log does not know it."""
+        ...
+
+    def runs(self) -> Sequence[Run]:
+        """All runs, in the order of their first events."""
+        ...
+
+    def holds(self) -> Sequence[Run]:
+        """Runs in state HELD, longest held first."""
+        ...
+
+    def live_run(self, experiment_id: str, variant_id: str, *, simulated: bool) -> Run | None:
+        """The run of this experiment and variant that is ACTIVE or HELD."""
+        ...
+
+    def latest_run(self, experiment_id: str, variant_id: str, *, simulated: bool) -> Run | None:
+        """The run of this experiment and variant whose first event is the newest."""
+        ...
+
+    def token(self, token: str) -> tuple[str, str | None] | None:
+        """`run_id` of the hold, and the `event_id` that ended it (None: open); None: unknown token."""
+        ...
+
+    def accepted(self, run_id: str, question: str) -> Mapping[str, Any] | None:
+        """The newest recorded ACCEPT of the run with this content digest (`orchestrator.question`)."""
+        ...
+
+    def key(self, key: str) -> Mapping[str, Any] | None:
+        """The newest decision event with this idempotency key."""
+        ...
+
+    def refused(self, run_id: str, question_digest: str) -> bool:
+        """Whether a `refusal` event of the run has this question already."""
+        ...
+
+    def policy(self, digest: str) -> Mapping[str, Any] | None:
+        """Document of a recorded policy validated by this schema version; None when there is none."""
+        ...
+
+    def event(self, event_id: str) -> Mapping[str, Any] | None:
+        """The event with this id, as logged."""
+        ...
+
+    @property
+    def is_complete(self) -> bool:
+        """False where the log's beginning or a part of it is missing and nobody accepted that."""
+        ...
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """What the reader noticed: missing seqs, repaired state, damaged lines."""
+        ...
+
+
+class Ledger(Protocol):
+    """Where events are appended; totally ordered, chained, durable."""
+
+    def view(self) -> LedgerView:
+        """Read the state up to the log's last line.
+
+        Raises:
+            StateUnreadableError: neither log nor state can be read.
+        """
+        ...
+
+    def append(
+        self,
+        drafts: Sequence[Mapping[str, Any]],
+        *,
+        expect: Expectation | None,
+        policies: Sequence[LoadedPolicy] = (),
+        actor: str,
+    ) -> Receipt:
+        """Seal and store *drafts* in one write, after `policy` events for the *policies* it lacks.
+
+        MUST NOT return before the lines are on the device. A torn last line is kept aside first.
+
+        Raises:
+            ConflictError: the run, its slot or the key is not as expected; nothing was written.
+            LogError: it could not be written; nothing of it is left (or the message says so).
+        """
+        ...
+
+    def leave_marker(self, drafts: Sequence[Mapping[str, Any]]) -> str | None:
+        """Best effort: keep an unrecorded REJECT beside the log; its place, None when that failed too."""
+        ...
+
+    def read(self, *, start: int = 1) -> Iterator[tuple[Mapping[str, Any], bytes]]:
+        """Events from `seq` *start* on with their line bytes, in order."""
+        ...
+
+
+class ConflictError(Exception):
+    """Somebody else was first; read again and decide again."""
