@@ -148,3 +148,28 @@ def ending_decision(code: str) -> dict[str, Any]:
         "requested_actions": [],
         "next_actions": [],
     }
+
+
+def content_question(
+    *,
+    run_id: str,
+    stage: str,
+    policy_digest: str,
+    revision: str | None,
+    snapshot_digest: str,
+    evidence: Mapping[str, str],
+) -> str:
+    """Digest of what makes two checks the same question (SPEC 6): evidence as effective for the run."""
+    return digest([run_id, stage, policy_digest, revision, snapshot_digest, dict(evidence)])
+
+
+def content_question_of(event: Mapping[str, Any]) -> str:
+    """`content_question` of a recorded decision."""
+    return content_question(
+        run_id=event["run_id"],
+        stage=event["stage"],
+        policy_digest=event["policy_digest"],
+        revision=event.get("revision"),
+        snapshot_digest=event["snapshot_digest"],
+        evidence=event.get("evidence_refs") or {},
+    )
