@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
+from gatekeeper.model.exchange import Expectation, Receipt
 from gatekeeper.model.policy import LoadedPolicy
 from gatekeeper.model.run import Run
 
@@ -16,33 +16,6 @@ class Clock(Protocol):
     def now(self) -> int:
         """Microseconds since 1970, UTC."""
         ...
-
-
-@dataclass(frozen=True)
-class Expectation:
-    """What a writer has seen of a run; an append against anything else is a conflict.
-
-    Attributes:
-        run_id, version: the run and the `seq` of its last event, 0 when it is unknown.
-        slot: experiment, variant, whether simulated; None when no run of a slot is begun.
-        live_run_id: the live run of the slot as seen, None when there is none.
-        key, key_seq: idempotency key and the `seq` of the event that has it, 0 when it is unknown.
-    """
-
-    run_id: str
-    version: int
-    slot: tuple[str, str, bool] | None = None
-    live_run_id: str | None = None
-    key: str | None = None
-    key_seq: int = 0
-
-
-@dataclass(frozen=True)
-class Receipt:
-    """What an append did: the sealed events, and what the writer should tell people."""
-
-    events: tuple[Mapping[str, Any], ...]
-    warnings: tuple[str, ...] = ()
 
 
 class LedgerView(Protocol):
@@ -139,7 +112,3 @@ class Ledger(Protocol):
     def read(self, *, start: int = 1) -> Iterator[tuple[Mapping[str, Any], bytes]]:
         """Events from `seq` *start* on with their line bytes, in order."""
         ...
-
-
-class ConflictError(Exception):
-    """Somebody else was first; read again and decide again."""
