@@ -118,7 +118,7 @@ def _encode_object(members: dict[object, object], emit: Callable[[str], None]) -
     except TypeError:
         raise CanonicalError("an object has a key that is not text", remedy=_REMEDY) from None
     # RFC 8785 sorts by UTF-16 code units; that order and Python's differ beyond the BMP only
-    keys: list[str] = sorted(members) if ascii_keys else sorted(members, key=_utf16_key)  # type: ignore[type-var,arg-type]
+    keys: list[str] = sorted(members) if ascii_keys else sorted(members, key=_utf16_key)  # type: ignore[arg-type]
     separator = "{"
     for key in keys:
         emit(separator)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from json.decoder import scanstring
+from json.decoder import scanstring  # type: ignore[attr-defined]
 
 from gatekeeper.errors import DocumentError
 from gatekeeper.model.canonical import MAX_SAFE_INTEGER

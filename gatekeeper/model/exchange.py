@@ -39,3 +39,22 @@ class Receipt:
 
     events: tuple[Mapping[str, Any], ...]
     warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class LogLine:
+    """One line of a log as a reader meets it.
+
+    Attributes:
+        source: the file it stands in.
+        number: its line number there, from 1.
+        data: its bytes without `\\n`.
+        event: the JSON object it holds; None when it is damaged.
+        problem: what is wrong with it (`damaged`: no JSON object, `torn`: the unterminated last line); None.
+    """
+
+    source: str
+    number: int
+    data: bytes
+    event: Mapping[str, Any] | None
+    problem: str | None = None

@@ -152,6 +152,11 @@ class Run:
         """Whether it counts for "one live run"."""
         return self.state in LIVE_STATES
 
+    @property
+    def is_begun(self) -> bool:
+        """Whether it has a decision; an action may stand before the first one."""
+        return bool(self.decisions_at)
+
     def next_decision_id(self, stage: str) -> str:
         """`event_id` of the next decision at *stage*: `run:stage`, then `run:stage#2`, …"""
         return decision_id(self.run_id, stage, self.decisions_at.get(stage, 0) + 1)
@@ -196,7 +201,7 @@ def apply(run: Run | None, event: Mapping[str, Any]) -> Run:
     kind = event.get("kind", "decision")
     before = run if run is not None else Run(run_id=event["run_id"], first_seq=event.get("seq", 0))
     if kind == "decision":
-        moved = _apply_decision(run, before, event)
+        moved = _apply_decision(before, event)
         counts = dict(moved.decisions_at)
         stage = str(event.get("stage"))
         counts[stage] = counts.get(stage, 0) + 1
@@ -215,17 +220,15 @@ def apply(run: Run | None, event: Mapping[str, Any]) -> Run:
     )
 
 
-def decision_trigger(run: Run | None, stage: str, verdict: Verdict) -> Trigger:
+def decision_trigger(run: Run, stage: str, verdict: Verdict) -> Trigger:
     """What a decision of *verdict* on *stage* means for the run."""
-    current = run.stage if run is not None else None
-    hold = run.hold if run is not None else None
     if verdict is Verdict.REJECT:
         return Trigger.REJECT
-    if hold is not None and hold.stage != stage:
+    if run.hold is not None and run.hold.stage != stage:
         return Trigger.ASIDE
     if verdict is Verdict.DEGRADE:
         return Trigger.DEGRADE
-    if stage == current:
+    if stage == run.stage:
         return Trigger.REMAIN
     return Trigger.ENTER_LAST if stage == ROLLOUT_100 else Trigger.ENTER
 
@@ -235,14 +238,14 @@ def _resting(state: RunState, stage: str | None) -> RunState:
     return RunState.COMPLETED if state is RunState.ACTIVE and stage == ROLLOUT_100 else state
 
 
-def _apply_decision(run: Run | None, before: Run, event: Mapping[str, Any]) -> Run:
+def _apply_decision(before: Run, event: Mapping[str, Any]) -> Run:
     context = event.get("context") or {}
     decision = event["decision"]
     verdict = Verdict(decision["verdict"])
     stage = event["stage"]
-    trigger = decision_trigger(run, stage, verdict)
-    after = TRANSITIONS.get((run.state if run is not None else None, trigger))
-    started = before if run is not None else _first(before, event)
+    trigger = decision_trigger(before, stage, verdict)
+    after = TRANSITIONS.get((before.state if before.is_begun else None, trigger))
+    started = before if before.is_begun else _first(before, event)
     started = replace(
         started,
         evidence=dict(event.get("evidence_refs") or {}),

@@ -7,6 +7,7 @@ wrapped document, so that equal content has an equal digest. Times and unknown k
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from gatekeeper.errors import SnapshotError
 from gatekeeper.model.canonical import digest
@@ -49,7 +50,7 @@ class Snapshot:
         """Metric name -> value as read; null is missing."""
         return _mapping(self.document.get("metrics"))
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """`snapshot_digest`: digest of the document."""
         return digest(self.document)

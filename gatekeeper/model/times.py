@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 MICROSECONDS = 1_000_000
 """Microseconds in a second."""
 
+_LONGEST_TEXT = 64
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,30})?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 _DURATION = re.compile(r"(?:(\d+)y)?(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?", re.ASCII)
@@ -22,13 +24,21 @@ def parse_time(text: object) -> int | None:
 
     Digits beyond microseconds are cut off. A leap second (`:60`) does not parse.
     """
-    if not isinstance(text, str) or len(text) > 64 or not _RFC3339.fullmatch(text):
+    if not isinstance(text, str) or len(text) > _LONGEST_TEXT:
+        return None
+    return _parse_time(text)
+
+
+@lru_cache(maxsize=4096)  # one check meets the same few texts again and again
+def _parse_time(text: str) -> int | None:
+    if not _RFC3339.fullmatch(text):
         return None
     try:
         moment = datetime.fromisoformat(text.replace("t", "T").replace("z", "Z"))
     except ValueError:
         return None
-    return (moment - _EPOCH) // timedelta(microseconds=1)
+    since = moment - _EPOCH
+    return (since.days * 86_400 + since.seconds) * MICROSECONDS + since.microseconds
 
 
 def require_time(text: str) -> int:
@@ -39,6 +49,7 @@ def require_time(text: str) -> int:
     return moment
 
 
+@lru_cache(maxsize=256)
 def format_time(microseconds: int) -> str:
     """RFC 3339 in UTC with six digits: `2026-02-18T01:00:10.123456Z`."""
     moment = _EPOCH + timedelta(microseconds=microseconds)
@@ -59,8 +70,13 @@ def parse_duration(text: object) -> int | None:
 
     Source: the duration grammar of Prometheus: units `y w d h m s ms`, in this order, each once.
     """
-    if not isinstance(text, str) or not text or len(text) > 64:
+    if not isinstance(text, str) or not text or len(text) > _LONGEST_TEXT:
         return None
+    return _parse_duration(text)
+
+
+@lru_cache(maxsize=256)
+def _parse_duration(text: str) -> int | None:
     match = _DURATION.fullmatch(text)
     if match is None:
         return None

@@ -1,0 +1,101 @@
+"""What a caller asks, and what it gets back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from gatekeeper.model.canonical import digest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from gatekeeper.model.policy import LoadedPolicy
+    from gatekeeper.model.reasons import Verdict
+    from gatekeeper.model.run import Run
+    from gatekeeper.model.snapshot import Snapshot
+
+
+@dataclass(frozen=True)
+class Question:
+    """May this run enter (or remain in) a stage?
+
+    Attributes:
+        command: `check`, `run`, `resume` or `reevaluate`; part of an idempotency key's question.
+        snapshot: the evidence.
+        actor: who asks.
+        run_id: None when a token names the run.
+        policy: None for `resume` and `reevaluate`: the run's policy judges.
+        stage: as given; None asks the default stage.
+        evidence: references given with this call.
+        token: of the hold to re-enter.
+        source: where the evidence can be read again, kept with a hold.
+        as_of: evaluation time of a simulated run, RFC 3339.
+        adopt_reason: take *policy* over for the run, and why.
+        start_stage, reason: begin a run at a later stage, and why.
+    """
+
+    command: str
+    snapshot: Snapshot
+    actor: str
+    run_id: str | None = None
+    experiment_id: str | None = None
+    variant_id: str | None = None
+    policy: LoadedPolicy | None = None
+    stage: str | None = None
+    evidence: Mapping[str, str] = field(default_factory=dict)
+    revision: str | None = None
+    change_class: str | None = None
+    supersede: str | None = None
+    start_stage: str | None = None
+    reason: str | None = None
+    idempotency_key: str | None = None
+    adopt_reason: str | None = None
+    token: str | None = None
+    source: dict[str, Any] | None = None
+    as_of: str | None = None
+    dry_run: bool = False
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether an evaluation time was given."""
+        return self.as_of is not None
+
+
+def question_digest(question: Question, run_id: str) -> str:
+    """Digest of the question as asked: what an idempotency key and a refusal stand for (SPEC 6)."""
+    return digest(
+        {
+            "command": question.command,
+            "run": run_id,
+            "stage": question.stage or question.start_stage,
+            "policy_digest": None if question.policy is None else question.policy.digest,
+            "revision": question.revision,
+            "evidence": dict(question.evidence),
+            "snapshot_digest": question.snapshot.digest,
+            "token": question.token,
+        }
+    )
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to one question.
+
+    Attributes:
+        event: the event as logged; for a dry run or an unrecorded REJECT, the draft that was not.
+        is_recorded: it had been answered before; nothing was appended now.
+        is_dry_run: evaluated only.
+        is_unrecorded: a REJECT that could not be written; `warnings` say what to do.
+        run: the run after it; None when even that could not be read.
+        warnings: what people should be told, one sentence each.
+    """
+
+    event: Mapping[str, Any]
+    verdict: Verdict
+    run: Run | None = None
+    is_recorded: bool = False
+    is_dry_run: bool = False
+    is_unrecorded: bool = False
+    warnings: tuple[str, ...] = ()

@@ -1,0 +1,140 @@
+"""Asking more than once: `--wait`, the stages of `run`, and the holds of `reevaluate`. All through `gate.ask`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from gatekeeper.errors import SnapshotError, TokenError
+from gatekeeper.model.reasons import Verdict
+from gatekeeper.model.snapshot import snapshot_from_document
+from gatekeeper.model.times import MICROSECONDS, require_time
+from gatekeeper.orchestrator.gate import ask
+from gatekeeper.orchestrator.question import Question
+from gatekeeper.orchestrator.stages import default_stage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from gatekeeper.model.run import Run
+    from gatekeeper.model.snapshot import Snapshot
+    from gatekeeper.orchestrator.question import Answer
+    from gatekeeper.ports import Clock, Ledger, LedgerView
+
+_WORST_FIRST = (Verdict.REJECT, Verdict.DEGRADE, Verdict.ACCEPT)
+
+
+def ask_until_decided(
+    read_question: Callable[[], Question],
+    *,
+    ledger: Ledger,
+    clock: Clock,
+    wait_seconds: float,
+    interval_seconds: float,
+    pause: Callable[[float], None],
+    on_hold: Callable[[Answer, float], None],
+) -> Answer:
+    """Ask again until ACCEPT or REJECT, or until the time is up; the stage stays that of the first ask.
+
+    Args:
+        read_question: reads the evidence anew; only the first ask carries its idempotency key, since
+            other evidence is another question.
+        pause: waits so many seconds. on_hold: told each DEGRADE and the seconds that are left.
+    """
+    until = clock.now() + round(wait_seconds * MICROSECONDS)
+    answer = ask(read_question(), ledger=ledger, clock=clock)
+    stage = str(answer.event["stage"])
+    while answer.verdict is Verdict.DEGRADE:
+        left = (until - clock.now()) / MICROSECONDS
+        if left <= 0:
+            break
+        on_hold(answer, left)
+        pause(min(interval_seconds, left))
+        question = replace(read_question(), idempotency_key=None)
+        answer = ask(question, ledger=ledger, clock=clock, fixed_stage=stage)
+    return answer
+
+
+def ask_stages(
+    question_for: Callable[[str], Question], run_id: str, stages: Sequence[str], *, ledger: Ledger, clock: Clock
+) -> Iterator[Answer]:
+    """Ask the stages in turn, from the held or next one, until one does not pass."""
+    run = ledger.view().run(run_id)
+    first = default_stage(run, tuple(stages))
+    start = stages.index(first) if first in stages else 0
+    for stage in stages[start:]:
+        answer = ask(question_for(stage), ledger=ledger, clock=clock)
+        yield answer
+        if answer.verdict is not Verdict.ACCEPT:
+            return
+
+
+@dataclass(frozen=True)
+class HoldOutcome:
+    """What became of one hold: its answer, or why it was not asked (`needs evidence`, `not due`, …)."""
+
+    run: Run
+    answer: Answer | None = None
+    problem: str | None = None
+
+
+def reevaluate(
+    *,
+    ledger: Ledger,
+    clock: Clock,
+    read_source: Callable[[Mapping[str, Any]], Snapshot],
+    only_due: bool,
+    actor: str,
+) -> Iterator[HoldOutcome]:
+    """Ask every open hold (or every one that is due) again, through the same door as `resume`.
+
+    Args:
+        read_source: reads the evidence that was recorded with a hold; SnapshotError when it cannot.
+
+    Simulated runs are left out: nobody can say at which time they would be asked.
+    """
+    view = ledger.view()
+    for run in view.holds():
+        hold = run.hold
+        if hold is None or run.simulated:
+            continue
+        if only_due and clock.now() < require_time(hold.not_before):
+            continue
+        snapshot, problem = _evidence_for(run, view, read_source, now=clock.now())
+        if snapshot is None:
+            yield HoldOutcome(run, problem=problem)
+            continue
+        question = Question(
+            command="reevaluate", snapshot=snapshot, actor=actor, token=hold.token, source=hold.document.get("source")
+        )
+        try:
+            yield HoldOutcome(run, ask(question, ledger=ledger, clock=clock))
+        except TokenError as error:
+            yield HoldOutcome(run, problem=f"ended meanwhile: {error.message}")
+
+
+def worst_verdict(verdicts: Sequence[Verdict]) -> Verdict | None:
+    """REJECT over DEGRADE over ACCEPT; None of nothing."""
+    return next((verdict for verdict in _WORST_FIRST if verdict in verdicts), None)
+
+
+def _evidence_for(
+    run: Run, view: LedgerView, read_source: Callable[[Mapping[str, Any]], Snapshot], *, now: int
+) -> tuple[Snapshot | None, str]:
+    """Evidence to ask a hold with: read again, or the last one when only its deadline can be applied."""
+    hold = run.hold
+    if hold is None:  # pragma: no cover - callers pass held runs
+        return None, "no hold"
+    problem = "needs evidence: no file was recorded with it"
+    source = hold.document.get("source")
+    if source is not None:
+        try:
+            return read_source(source), ""
+        except SnapshotError as error:
+            problem = f"needs evidence: {error.message}"
+    if hold.deadline_at is not None and now >= require_time(hold.deadline_at):
+        event = view.event(hold.event_id)
+        if event is not None:
+            return snapshot_from_document(event["metrics_snapshot"]), ""
+    return None, problem
