@@ -1,0 +1,1 @@
+"""Sources of evidence behind one seam; nothing here judges."""

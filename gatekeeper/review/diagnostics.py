@@ -1,0 +1,99 @@
+"""What a reviewer is told about a policy, each with the place in the file that it is about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from gatekeeper.model.document import locate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gatekeeper.model.policy import LoadedPolicy
+    from gatekeeper.review.problem import Problem
+
+
+class Severity(StrEnum):
+    """An error keeps the policy from loading; a warning does not."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One remark about a policy.
+
+    Attributes:
+        code: stable, dotted, for machines (`policy.unknown_key`).
+        severity: whether the policy loads.
+        pointer: JSON Pointer (RFC 6901) of the value meant; empty for the whole policy.
+        line, column: where that stands, from 1; None when the bytes are not at hand.
+        message: what was found and what is allowed, one line.
+        remedy: what to do about it, one line; empty where the message says it.
+    """
+
+    code: str
+    severity: Severity
+    pointer: str
+    line: int | None
+    column: int | None
+    message: str
+    remedy: str
+
+    def to_dict(self) -> dict[str, object]:
+        """JSON form, as `policy check -o json` prints it."""
+        return {**self.__dict__, "severity": self.severity.value}
+
+    def text(self, source: str) -> str:
+        """One line for people: `policies/p.json:7:12: /guardrails/0/threshhold: unknown key; …`."""
+        place = source if self.line is None else f"{source}:{self.line}:{self.column}"
+        remedy = f" ({self.remedy})" if self.remedy else ""
+        return one_line(f"{place}: {self.pointer or '(whole policy)'}: {self.message}{remedy}")
+
+
+def one_line(text: str) -> str:
+    """*text* with everything escaped that could break a line, a terminal or the encoding."""
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
+
+
+def placed(problems: Iterable[Problem], severity: Severity, data: bytes | None) -> list[Diagnostic]:
+    """Problems with their places in *data*, in the order in which they stand there."""
+    places = _places(data) if data is not None else {}
+    found = []
+    for problem in problems:
+        line, column = _place(problem, places)
+        remark = Diagnostic(problem.code, severity, problem.pointer, line, column, problem.message, problem.remedy)
+        found.append(remark)
+    return sorted(found, key=lambda one: (one.line or 0, one.column or 0, one.pointer, one.message))
+
+
+def warnings_for(loaded: LoadedPolicy, data: bytes | None = None) -> list[Diagnostic]:
+    """What a policy that loads leaves open (SPEC 3), for `policy check`.
+
+    Args:
+        loaded: the policy.
+        data: the bytes that it was loaded from, for line and column.
+    """
+    from gatekeeper.review.advice import advice
+
+    return placed(advice(loaded.policy), Severity.WARNING, data)
+
+
+def _places(data: bytes) -> dict[str, tuple[int, int]]:
+    try:
+        return locate(data)
+    except RecursionError:  # nested far too deeply: the pointers say where
+        return {}
+
+
+def _place(problem: Problem, places: dict[str, tuple[int, int]]) -> tuple[int | None, int | None]:
+    """Line and column of what the problem is about, or of the nearest part around it that exists."""
+    pointer = problem.pointer
+    if problem.at_key and pointer + "#" in places:
+        return places[pointer + "#"]
+    while pointer and pointer not in places:
+        pointer = pointer.rpartition("/")[0]
+    return places.get(pointer, (None, None))

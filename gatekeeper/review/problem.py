@@ -1,0 +1,24 @@
+"""Something wrong or doubtful in a policy, before it is known where in the file it stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing to say about a policy.
+
+    Attributes:
+        code: stable, dotted, for machines (`policy.unknown_key`).
+        pointer: JSON Pointer (RFC 6901) of the value meant; of a missing key, where it would stand.
+        message: what was found and what is allowed, one line.
+        remedy: what to do about it, one line; empty where the message says it.
+        at_key: whether the member's name is meant, not its value.
+    """
+
+    code: str
+    pointer: str
+    message: str
+    remedy: str = ""
+    at_key: bool = False

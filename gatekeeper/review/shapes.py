@@ -1,0 +1,110 @@
+"""What may stand at a place in a policy, read from the dataclasses, in words for messages.
+
+The dataclasses of `model.policy` are the only list of keys and types: a field added there is known
+here, "did you mean" included.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from enum import StrEnum
+from functools import cache
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from gatekeeper.model.policy import Policy
+
+# what authors write who know another tool; the difference of letters alone would not lead there
+_OTHER_SPELLINGS = {
+    "increase": "up",
+    "decrease": "down",
+    "higher": "up",
+    "lower": "down",
+    "lte": "<=",
+    "gte": ">=",
+    "lt": "<",
+    "gt": ">",
+    "\N{LESS-THAN OR EQUAL TO}": "<=",
+    "\N{GREATER-THAN OR EQUAL TO}": ">=",
+}
+
+
+@cache
+def hints_of(kind: type) -> dict[str, Any]:
+    """Field name -> type of a dataclass, without the `| None` that only says "may be absent"."""
+    return {name: _without_none(hint) for name, hint in get_type_hints(kind).items()}
+
+
+def shape_at(path: Sequence[str | int]) -> Any:
+    """The type that the value at *path* must have; None where the policy has no such place."""
+    shape: Any = Policy
+    for step in path:
+        if isinstance(shape, type) and is_dataclass(shape):
+            shape = hints_of(shape).get(str(step))
+        elif get_origin(shape) is Mapping:
+            shape = get_args(shape)[1]
+        elif get_origin(shape) is tuple:
+            inner = get_args(shape)
+            shape = inner[0] if inner[-1] is Ellipsis or not isinstance(step, int) else inner[min(step, len(inner) - 1)]
+        else:
+            return None
+    return shape
+
+
+def keys_at(path: Sequence[str | int]) -> tuple[str, ...]:
+    """The keys that the object at *path* may have, in the order of the dataclass."""
+    shape = shape_at(path)
+    return tuple(field.name for field in fields(shape)) if is_dataclass(shape) else ()
+
+
+def words_at(path: Sequence[str | int]) -> tuple[str, ...]:
+    """The words that the value at *path* may be; none where any text or something else is meant."""
+    shape = shape_at(path)
+    return tuple(member.value for member in shape) if isinstance(shape, type) and issubclass(shape, StrEnum) else ()
+
+
+def describe(path: Sequence[str | int]) -> str:
+    """What is allowed at *path*, as people say it."""
+    shape = shape_at(path)
+    words = words_at(path)
+    if words:
+        return ", ".join(f'"{word}"' for word in words)
+    if is_dataclass(shape):
+        return "an object with " + ", ".join(keys_at(path))
+    if get_origin(shape) is Mapping:
+        return "an object"
+    if get_origin(shape) is tuple:
+        inner = get_args(shape)
+        if inner[-1] is not Ellipsis:
+            return "two numbers [low, high]"
+        return "a list of objects" if is_dataclass(inner[0]) else "a list of texts"
+    return {str: "text", float: "a number"}.get(shape, "no value")
+
+
+def closest(word: str, options: Sequence[str]) -> str | None:
+    """The option that *word* most likely meant, if any is near enough."""
+    import difflib
+
+    other = _OTHER_SPELLINGS.get(word.strip().casefold())
+    if other in options:
+        return other
+    by_fold = {option.casefold(): option for option in options}
+    folded = word.strip().casefold()
+    shuffled = [option for option in options if sorted(option) == sorted(folded)]  # `=<`
+    if shuffled:
+        return shuffled[0]
+    near = difflib.get_close_matches(folded, list(by_fold), n=1, cutoff=0.6)
+    return by_fold[near[0]] if near else None
+
+
+def suggestion(word: str, options: Sequence[str]) -> str:
+    """`did you mean "…"? ` or nothing."""
+    near = closest(word, options)
+    return f'did you mean "{near}"? ' if near is not None else ""
+
+
+def _without_none(hint: Any) -> Any:
+    if get_origin(hint) in {Union, types.UnionType}:
+        return next(part for part in get_args(hint) if part is not type(None))
+    return hint
