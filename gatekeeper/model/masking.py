@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
 MASK = "***"
 
-_ADDRESS = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*:)?//(?P<rest>.*)", re.DOTALL)
-_WITHOUT_SCHEME = re.compile(r"[^/?#@\s]*:[^/?#@\s]*@(?P<rest>.*)", re.DOTALL)
-_IN_TEXT = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s\"'<>`]+")
+# compiled when first needed
+_ADDRESS = r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*:)?//(?P<rest>.*)"
+_WITHOUT_SCHEME = r"[^/?#@\s]*:[^/?#@\s]*@(?P<rest>.*)"
+_IN_TEXT = r"[A-Za-z][A-Za-z0-9+.-]*://[^\s\"'<>`]+"
 _ADDRESS_KEYS = frozenset({"endpoint", "url"})
 
 
@@ -26,9 +27,9 @@ def mask_url(url: str, *, keep_query: bool = False) -> str:
         url: an address, with or without a scheme; other text comes back as it is.
         keep_query: for addresses that people wrote to be followed (runbooks): only the userinfo is hidden.
     """
-    match = _ADDRESS.match(url)
+    match = re.match(_ADDRESS, url, re.DOTALL)
     if match is None:
-        bare = _WITHOUT_SCHEME.match(url)
+        bare = re.match(_WITHOUT_SCHEME, url, re.DOTALL)
         return url if bare is None else f"{MASK}@{_mask_tail(bare['rest'], keep_query=keep_query)}"
     rest = match["rest"]
     end = _userinfo_end(rest)
@@ -42,7 +43,7 @@ def mask_text(text: str) -> str:
     """*text* with every address in it masked."""
     if "://" not in text:
         return text
-    return _IN_TEXT.sub(lambda match: mask_url(match[0]), text)
+    return re.sub(_IN_TEXT, lambda match: mask_url(match[0]), text)
 
 
 def mask_addresses(value: Any) -> Any:
