@@ -14,9 +14,14 @@ from gatekeeper.errors import CanonicalError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeGuard
 
 MAX_SAFE_INTEGER = 2**53 - 1
 """Largest integer that every JSON reader keeps exactly (I-JSON, RFC 7493)."""
+
+_UNSAFE_DOUBLE = 2.0**53
+_FIRST_WITH_EXPONENT = 1e21
+_LARGEST_DOUBLE = 1.7976931348623157e308
 
 GENESIS_DIGEST = "sha256:" + "0" * 64
 """`prev` of the first line of a log."""
@@ -58,11 +63,23 @@ def digest(value: object) -> str:
     return digest_bytes(canonical_bytes(value))
 
 
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Whether *value* is a number that its canonical text gives back; a boolean is none.
+
+    A double from 2^53 to below 1e21 is none either: its canonical text is an integer without an
+    exponent, which is beyond what I-JSON keeps and is refused when it is read again.
+    """
+    if isinstance(value, float):
+        size = abs(value)
+        return size < _UNSAFE_DOUBLE or _FIRST_WITH_EXPONENT <= size <= _LARGEST_DOUBLE
+    return isinstance(value, int) and value is not True and value is not False and abs(value) <= MAX_SAFE_INTEGER
+
+
 def number_text(number: float) -> str:
     """A finite double as ECMAScript writes it (RFC 8785, 3.2.2.3): `1`, `0.002`, `1e-7`, `1e+21`."""
     text = repr(number)
     if "e" not in text:
-        return text[:-2] if text.endswith(".0") else text
+        return text.removesuffix(".0")
     sign = "-" if text[0] == "-" else ""
     mantissa, _, exponent_text = text.lstrip("-").partition("e")
     whole, _, fraction = mantissa.partition(".")

@@ -1,8 +1,8 @@
 """Strict JSON: bytes to a value, with what lenient readers drop told apart.
 
 Duplicate keys are refused. A number that is no finite double (NaN, Infinity, 1e400, an integer
-beyond ±(2^53-1)) is read as `NotADouble`, which is its text: whoever reads the document decides
-what that means, and no such number ever takes part in arithmetic.
+beyond ±(2^53-1), also where it is written 1e17) is read as `NotADouble`, which is its text: whoever
+reads the document decides what that means, and no such number ever takes part in arithmetic.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from json.decoder import scanstring  # type: ignore[attr-defined]
 
 from gatekeeper.errors import DocumentError
-from gatekeeper.model.canonical import MAX_SAFE_INTEGER
+from gatekeeper.model.canonical import is_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,12 +88,12 @@ def _integer(text: str) -> int | NotADouble:
     if len(text) > _LONGEST_SAFE_INTEGER + 1:
         return NotADouble(text)
     number = int(text)
-    return number if -MAX_SAFE_INTEGER <= number <= MAX_SAFE_INTEGER else NotADouble(text)
+    return number if is_number(number) else NotADouble(text)
 
 
 def _float(text: str) -> float | NotADouble:
     number = float(text)
-    return number if number - number == 0.0 else NotADouble(text)
+    return number if is_number(number) else NotADouble(text)
 
 
 _DECODER = json.JSONDecoder(

@@ -123,7 +123,13 @@ def decision_draft(
 
 
 def action_draft(
-    name: str, *, identity: Mapping[str, Any], event_id: str, actor: str, reason: str | None, params: Mapping[str, Any],
+    name: str,
+    *,
+    identity: Mapping[str, Any],
+    event_id: str,
+    actor: str,
+    reason: str | None,
+    params: Mapping[str, Any],
     extra: Mapping[str, Any],
 ) -> dict[str, Any]:
     """An `action` event: stop, supersede, adopt-policy, start-stage, accept-gap."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from gatekeeper.errors import SnapshotError
-from gatekeeper.model.canonical import digest
+from gatekeeper.model.canonical import digest, is_number
 from gatekeeper.model.document import NotADouble, parse_json
 
 TYPE_CHECKING = False
@@ -73,7 +73,7 @@ def meta_of(part: Mapping[str, Any]) -> Mapping[str, Any]:
 def snapshot_from_document(document: Mapping[str, Any]) -> Snapshot:
     """Bring a parsed JSON object into wrapped form.
 
-    A metric's value that is `NotADouble` becomes null with a problem that says so; elsewhere such a
+    A metric's value that is no finite double becomes null with a problem that says so; elsewhere such a
     number stays as its text. Doing it twice changes nothing. *document* itself is not changed.
     """
     wrapped = _wrapped(document, _VALUE_PROBLEM)
@@ -127,14 +127,28 @@ def _wrapped(document: Mapping[str, Any], problem_code: str) -> dict[str, Any]:
     else:
         metrics = {name: value for name, value in document.items() if name not in RESERVED}
         wrapped = {"metrics": metrics, **{name: document[name] for name in RESERVED if name in document}}
-    odd = {name: value for name, value in wrapped["metrics"].items() if isinstance(value, NotADouble)}
+    odd = {name: value for name, value in wrapped["metrics"].items() if _is_no_double(value)}
     observations = wrapped.get("observations")
     if odd and (observations is None or isinstance(observations, dict)):
         wrapped["metrics"] = {name: None if name in odd else value for name, value in wrapped["metrics"].items()}
         wrapped["observations"] = dict(observations or {})
         for name, text in odd.items():
-            wrapped["observations"][name] = _with_problem(wrapped["observations"].get(name), str(text), problem_code)
+            wrapped["observations"][name] = _with_problem(
+                wrapped["observations"].get(name), _number_words(text), problem_code
+            )
     return wrapped
+
+
+def _is_no_double(value: object) -> bool:
+    if isinstance(value, (int, float)):  # only where a program built the document: a file has none
+        return not isinstance(value, bool) and not is_number(value)
+    return isinstance(value, NotADouble)
+
+
+def _number_words(value: object) -> str:
+    if isinstance(value, int) and value.bit_length() > 256:  # Python refuses to write integers without end
+        return f"an integer of {value.bit_length()} bits"
+    return str(value)
 
 
 def _with_problem(observation: object, text: str, problem_code: str) -> dict[str, Any]:

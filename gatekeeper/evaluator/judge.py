@@ -1,0 +1,77 @@
+"""The evaluation, step by step."""
+
+from __future__ import annotations
+
+from gatekeeper.errors import InputRefusedError
+from gatekeeper.evaluator.actions import next_actions, requested_actions
+from gatekeeper.evaluator.admissibility import ask_required, ask_times
+from gatekeeper.evaluator.check import Check
+from gatekeeper.evaluator.plan import stage_plan
+from gatekeeper.evaluator.preconditions import ask_preconditions, ask_references
+from gatekeeper.evaluator.promotion import ask_promotion
+from gatekeeper.evaluator.safety import ask_constraints, ask_guardrails
+from gatekeeper.evaluator.verdict import judge
+from gatekeeper.model.decision import Decision
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gatekeeper.model.context import Context
+    from gatekeeper.model.policy import Policy
+    from gatekeeper.model.snapshot import Snapshot
+
+_NO_GATE = "at 100 percent without a promotion gate: no statistics were asked"
+
+
+def evaluate(policy: Policy, snapshot: Snapshot, context: Context) -> Decision:
+    """Judge one check: a pure function, the same answer for the same input on every machine.
+
+    Args:
+        policy: a policy that loaded, hence is valid.
+        snapshot: the evidence; bad evidence of any shape is a finding, never an error.
+        context: the stage asked, the moment of evaluation, and what the run knows.
+
+    Returns:
+        The decision with one finding for every rule of the policy.
+
+    Raises:
+        InputRefusedError: `context.stage` is no stage of *policy*.
+    """
+    if context.stage not in policy.stages:
+        raise InputRefusedError(
+            f"the policy names no stage {context.stage!r}", remedy=f"ask one of: {', '.join(policy.stages)}"
+        )
+    plan = stage_plan(policy, context.stage, is_entering=context.is_entering)
+    # (1) evidence: values, problems and times of every metric that a rule reads
+    check = Check(context, plan, snapshot.document)
+    # (2) the run itself
+    ask_preconditions(check)
+    # (3) safety: required metrics, times, constraints, guardrails with their budgets
+    before = len(check.troubles)
+    ask_required(check)
+    ask_times(check)
+    ask_constraints(check)
+    ask_guardrails(check)
+    is_safe = len(check.troubles) == before
+    # (4) references and approval
+    ask_references(check)
+    # (5) promotion, only on top of safety
+    ask_promotion(check, is_safe=is_safe)
+    if plan.percent == 100 and policy.promotion_gate is None:
+        check.notes.append(_NO_GATE)
+    # (6) the verdict, and what follows from it
+    verdict, reason_codes, missing = judge(check)
+    decision = object.__new__(Decision)  # a frozen dataclass's constructor takes three times as long
+    object.__setattr__(
+        decision,
+        "__dict__",
+        {
+            "verdict": verdict,
+            "reason_codes": reason_codes,
+            "missing": missing,
+            "findings": tuple(check.findings),
+            "notes": tuple(check.notes),
+            "requested_actions": requested_actions(check, verdict),
+            "next_actions": next_actions(check, verdict, reason_codes),
+        },
+    )
+    return decision
