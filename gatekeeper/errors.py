@@ -102,6 +102,12 @@ class LogError(GatekeeperError):
     exit_code = 74
 
 
+class LogInDoubtError(LogError):
+    """A failed append could not be cut off either: the event counts as recorded if its line is whole."""
+
+    code = "log.in_doubt"
+
+
 class LogDamagedError(InputRefusedError):
     """The log does not verify: chain, digest or decision differ, or a line is damaged."""
 

@@ -107,9 +107,7 @@ def stop(run_id: str, *, reason: str, actor: str, ledger: Ledger) -> Answer:
 
 def accept_gap(*, reason: str, actor: str, ledger: Ledger) -> Mapping[str, Any]:
     """Append the `action` event by which a person accepts that a part of the log is missing."""
-    draft = action_draft(
-        "accept-gap", identity={}, event_id="", actor=actor, reason=reason, params={}, extra={}
-    )
+    draft = action_draft("accept-gap", identity={}, event_id="", actor=actor, reason=reason, params={}, extra={})
     del draft["event_id"]  # no run is meant: the ledger names it by its seq
     return ledger.append([draft], expect=None, actor=actor).events[-1]
 
@@ -138,9 +136,7 @@ def _not_recorded(step: Proposal, error: LogError, ledger: Ledger) -> Answer:
     """Nothing goes forward unrecorded; going back is always possible (SPEC 7)."""
     verdict = step.decision.verdict
     if verdict is not Verdict.REJECT:
-        raise LogError(
-            f"{verdict.value} was reached and is not given: {error.message}", remedy=error.remedy
-        ) from error
+        raise LogError(f"{verdict.value} was reached and is not given: {error.message}", remedy=error.remedy) from error
     draft = step.drafts[-1]
     return Answer(
         draft,
@@ -210,5 +206,3 @@ def _passed(step: Proposal) -> RunRefusedError:
 
 def _busy(name: str) -> LogError:
     return LogError(f"{name} moved {MAX_CONFLICTS} times while it was read", remedy="ask again")
-
-

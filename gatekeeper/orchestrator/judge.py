@@ -156,7 +156,13 @@ def draft_start_stage(case: Case, stage: str) -> Mapping[str, Any]:
 
 
 def draft_ending(
-    run: Run, *, name: str, code: str, actor: str, reason: str | None, params: Mapping[str, Any],
+    run: Run,
+    *,
+    name: str,
+    code: str,
+    actor: str,
+    reason: str | None,
+    params: Mapping[str, Any],
     extra: Mapping[str, Any],
 ) -> Mapping[str, Any]:
     """A stop or supersede event: it carries the decision that is the run's answer from then on."""

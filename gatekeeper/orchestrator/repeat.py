@@ -86,27 +86,33 @@ def reevaluate(
     read_source: Callable[[Mapping[str, Any]], Snapshot],
     only_due: bool,
     actor: str,
+    as_of: str | None = None,
 ) -> Iterator[HoldOutcome]:
     """Ask every open hold (or every one that is due) again, through the same door as `resume`.
 
     Args:
         read_source: reads the evidence that was recorded with a hold; SnapshotError when it cannot.
-
-    Simulated runs are left out: nobody can say at which time they would be asked.
+        as_of: ask the holds of simulated runs, at this time (RFC 3339); real ones are asked without it.
     """
     view = ledger.view()
     for run in view.holds():
         hold = run.hold
-        if hold is None or run.simulated:
+        if hold is None or run.simulated != (as_of is not None):
             continue
-        if only_due and clock.now() < require_time(hold.not_before):
+        now = clock.now() if as_of is None else require_time(as_of)
+        if only_due and now < require_time(hold.not_before):
             continue
-        snapshot, problem = _evidence_for(run, view, read_source, now=clock.now())
+        snapshot, problem = _evidence_for(run, view, read_source, now=now)
         if snapshot is None:
             yield HoldOutcome(run, problem=problem)
             continue
         question = Question(
-            command="reevaluate", snapshot=snapshot, actor=actor, token=hold.token, source=hold.document.get("source")
+            command="reevaluate",
+            snapshot=snapshot,
+            actor=actor,
+            token=hold.token,
+            source=hold.document.get("source"),
+            as_of=as_of,
         )
         try:
             yield HoldOutcome(run, ask(question, ledger=ledger, clock=clock))

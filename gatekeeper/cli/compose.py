@@ -1,0 +1,206 @@
+"""The only place that wires real parts together: the clock, the ledger, policies and evidence from files."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from gatekeeper.errors import GatekeeperError, PolicyError, SnapshotError, StateUnreadableError, UsageError
+from gatekeeper.ledger.ndjson import NdjsonLedger
+from gatekeeper.model.canonical import digest
+from gatekeeper.model.document import parse_json
+from gatekeeper.model.policy import loaded_policy
+from gatekeeper.model.run import apply
+from gatekeeper.model.snapshot import read_snapshot, with_baseline
+from gatekeeper.review.load import load_policy_document, parse_policy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from gatekeeper.model.exchange import LogLine
+    from gatekeeper.model.policy import LoadedPolicy
+    from gatekeeper.model.run import Run
+    from gatekeeper.model.snapshot import Snapshot
+    from gatekeeper.ports import Ledger
+
+STANDARD_INPUT = "-"
+
+CI_ACTORS = (
+    "GITHUB_ACTOR",
+    "GITLAB_USER_LOGIN",
+    "BUILDKITE_BUILD_CREATOR",
+    "BUILD_USER_ID",  # Jenkins, build user vars plugin
+    "CIRCLE_USERNAME",
+    "BUILD_REQUESTEDFOR",  # Azure Pipelines
+    "DRONE_COMMIT_AUTHOR",
+    "BITBUCKET_STEP_TRIGGERER_UUID",
+)
+"""Variables in which CI systems state who triggered the job."""
+
+
+class SystemClock:
+    """The host's clock."""
+
+    def now(self) -> int:
+        """Microseconds since 1970, UTC."""
+        return time.time_ns() // 1000
+
+
+def open_ledger(path: str) -> Ledger:
+    """The ledger that `--log` names; nothing is created before the first event."""
+    return open_file_ledger(path)
+
+
+def open_file_ledger(path: str) -> NdjsonLedger:
+    """The file ledger at *path*, for what only a file can do (`log rebuild`)."""
+    return NdjsonLedger(path, clock=SystemClock())
+
+
+def who_asks(stated: str | None, environ: Mapping[str, str] = os.environ) -> str:
+    """`--actor`, else what the CI system states in its environment, else the user of this machine."""
+    if stated is not None:
+        return stated
+    for variable in CI_ACTORS:
+        if environ.get(variable):
+            return environ[variable]
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return f"uid:{os.getuid()}"
+
+
+def read_bytes(path: str, *, what: str) -> bytes:
+    """Bytes of a file, or of standard input for `-`. Raises the error of *what* (65) naming the path."""
+    try:
+        if path == STANDARD_INPUT:
+            return sys.stdin.buffer.read()
+        with open(path, "rb") as file:  # noqa: PTH123 - pathlib is not worth its import on this path
+            return file.read()
+    except (OSError, ValueError, AttributeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        kind: type[GatekeeperError] = PolicyError if what == "policy" else SnapshotError
+        raise kind(
+            f"{path}: the {what} cannot be read: {reason}", remedy=f"give the path of a readable {what}"
+        ) from None
+
+
+def read_policy(path: str, ledger: Ledger) -> LoadedPolicy:
+    """The policy in a file; one that the log holds by digest was validated when it was recorded.
+
+    Raises:
+        PolicyError, DocumentError: it does not load (65).
+    """
+    data = read_bytes(path, what="policy")
+    document = parse_policy(data, path)
+    if _is_known(document, ledger):
+        return loaded_policy(document, source=path)
+    return load_policy_document(data, path)
+
+
+def _is_known(document: Mapping[str, Any], ledger: Ledger) -> bool:
+    try:
+        return ledger.view().policy(digest(document)) is not None
+    except StateUnreadableError:
+        return False  # nothing can be looked up: it is validated again
+
+
+def read_evidence(snapshot_path: str, baseline_path: str | None) -> Snapshot:
+    """A snapshot file, with the content of a baseline file as its baseline part.
+
+    Raises:
+        SnapshotError, DocumentError: a file that is not one JSON object (65).
+        UsageError: both state a baseline, or both are standard input (64).
+    """
+    if snapshot_path == STANDARD_INPUT == baseline_path:
+        raise UsageError("--snapshot and --baseline cannot both be standard input", remedy="give one of them as a file")
+    snapshot = read_snapshot(read_bytes(snapshot_path, what="snapshot"), source=snapshot_path)
+    if baseline_path is None:
+        return snapshot
+    if snapshot.document.get("baseline") is not None:
+        raise UsageError(
+            f"{snapshot_path} has a baseline part, and --baseline {baseline_path} was given too",
+            remedy="leave one of the two out",
+        )
+    return with_baseline(snapshot, read_snapshot(read_bytes(baseline_path, what="baseline"), source=baseline_path))
+
+
+def source_of(snapshot_path: str, baseline_path: str | None) -> dict[str, Any] | None:
+    """How `reevaluate` can read the evidence again; None for standard input."""
+    if STANDARD_INPUT in {snapshot_path, baseline_path}:
+        return None
+    baseline = None if baseline_path is None else os.path.abspath(baseline_path)
+    return {"kind": "file", "snapshot": os.path.abspath(snapshot_path), "baseline": baseline}
+
+
+def read_source(source: Mapping[str, Any]) -> Snapshot:
+    """The evidence that was recorded with a hold, read again. Raises SnapshotError when it cannot."""
+    if source.get("kind") != "file":
+        raise SnapshotError(f"unknown kind of source: {source.get('kind')}", remedy="resume it with --snapshot")
+    try:
+        return read_evidence(str(source["snapshot"]), source.get("baseline"))
+    except SnapshotError:
+        raise
+    except GatekeeperError as error:
+        raise SnapshotError(error.message, remedy=error.remedy) from None
+
+
+def read_references(given: tuple[str, ...]) -> dict[str, str]:
+    """`--evidence K=V` and JSON files of references, later ones winning.
+
+    Raises:
+        UsageError: neither of the two, or `approval`, which only an approval event can meet (64).
+    """
+    references: dict[str, str] = {}
+    for item in given:
+        name, equals, value = item.partition("=")
+        if equals and name:
+            references[name] = value
+            continue
+        document = parse_json(read_bytes(item, what="evidence"), source=item)
+        if not isinstance(document, dict) or not all(isinstance(value, str) for value in document.values()):
+            raise UsageError(
+                f"{item}: a file of evidence is one JSON object of texts", remedy='write {"change_id": "CHG-123"}'
+            )
+        references.update(document)
+    if "approval" in references:
+        raise UsageError(
+            "approval is never a reference: only an approval event of this run, stage and revision meets it",
+            remedy="leave --evidence approval=… out",
+        )
+    return references
+
+
+def log_lines(paths: tuple[str, ...]) -> Iterator[LogLine]:
+    """Every line of the logs that `--log` names, in chain order. Raises LogError for a file that cannot be read."""
+    from gatekeeper.ledger.reading import read_lines
+
+    return read_lines(paths)
+
+
+def logged_runs(paths: tuple[str, ...]) -> tuple[Sequence[Run], Sequence[str]]:
+    """All runs in the order of their first events, and what the reader noticed.
+
+    One log is asked through its projection; several files are folded here, and nothing is written.
+    """
+    if len(paths) == 1 and not has_pattern(paths[0]):
+        view = open_ledger(paths[0]).view()
+        return view.runs(), view.warnings
+    runs: dict[str, Run] = {}
+    warnings: list[str] = []
+    for line in log_lines(paths):
+        event = line.event
+        if event is None:
+            warnings.append(f"{line.source}:{line.number}: {line.problem}")
+        elif isinstance(event.get("run_id"), str) and "kind" in event:
+            runs[event["run_id"]] = apply(runs.get(event["run_id"]), event)
+    return list(runs.values()), warnings
+
+
+def has_pattern(path: str) -> bool:
+    """Whether a `--log` is a pattern over several files."""
+    return any(sign in path for sign in "*?[") and not os.path.exists(path)

@@ -1,0 +1,117 @@
+"""`gatekeeper init [DIR]`: policies/, snapshots/, logs/ and a CI workflow to begin with.
+
+Nothing that exists is touched: every file is created exclusively, so even one that appears meanwhile is kept.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+
+from gatekeeper.cli.outcome import Outcome
+from gatekeeper.cli.present import layout_of_output
+from gatekeeper.errors import LogError, UsageError
+from gatekeeper.render import load
+from gatekeeper.render.page import Command, Fields, Lines, Page
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gatekeeper.cli.values import Values
+    from gatekeeper.render.page import Block
+
+FILES = {
+    "policies/rollout.json": "policy.json",
+    "policies/README.md": "policies.md",
+    "snapshots/example.json": "snapshot.json",
+    "snapshots/README.md": "snapshots.md",
+    "logs/.gitignore": "gitignore",
+    "logs/README.md": "logs.md",
+    ".github/workflows/rollout-gate.yml": "rollout-gate.yml",
+}
+"""Path below DIR -> file in `cli/starter/`."""
+
+FIRST_CHECK = [
+    *("gatekeeper", "check", "--policy", "policies/rollout.json", "--experiment", "exp-42", "--variant", "B"),
+    *("--snapshot", "snapshots/example.json", "--as-of", "snapshot", "--evidence", "change_id=CHG-123"),
+    *("--log", "logs/try.ndjson"),
+]
+"""What to type next: it is accepted. A log of its own, because a simulated run is none to keep."""
+
+SCRIPTS = {
+    "ci/collect-evidence STAGE": "prints a snapshot of that stage on standard output",
+    "ci/set-traffic PERCENT": "gives that share of users the change",
+}
+"""What the workflow calls and only the user can write."""
+
+
+def init(values: Values) -> Outcome:
+    """Write what is not there; name what was written, what was kept, and the next command."""
+    directory = values.optional_text("directory") or "."
+    written: list[str] = []
+    kept: list[str] = []
+    for path, source in FILES.items():
+        (written if _write(os.path.join(directory, path), starter(source)) else kept).append(path)
+    page = _page(directory, written, kept)
+    return Outcome(load(values.text("output")).page(page, layout_of_output()))
+
+
+def starter(name: str) -> bytes:
+    """The bytes of a file of the starter content."""
+    with open(os.path.join(os.path.dirname(__file__), "starter", name), "rb") as file:
+        return file.read()
+
+
+def _write(path: str, data: bytes) -> bool:
+    """Create *path* with *data*; False where something of that name exists.
+
+    Raises:
+        UsageError: a directory that is needed cannot be one: a file has its name.
+        LogError: the file cannot be written.
+    """
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "xb") as file:
+            try:
+                file.write(data)
+            except OSError:
+                os.unlink(path)  # half a file would be kept by the next call
+                raise
+    except FileExistsError as error:
+        if os.path.lexists(path):
+            return False
+        raise _in_the_way(error) from None
+    except NotADirectoryError as error:
+        raise _in_the_way(error) from None
+    except OSError as error:
+        raise LogError(
+            f"{path} cannot be written: {error.strerror}",
+            remedy="mend that, and give the same command again: what is there already is kept",
+        ) from None
+    return True
+
+
+def _in_the_way(error: OSError) -> UsageError:
+    return UsageError(
+        f"{error.filename}: a directory is needed here, and something else has that name",
+        remedy="move it away, or give gatekeeper init another DIR",
+    )
+
+
+def _page(directory: str, written: list[str], kept: list[str]) -> Page:
+    headline = f"{len(written)} files written in {os.path.abspath(directory)}" if written else "nothing to write"
+    steps: list[Block] = []
+    if os.path.abspath(directory) != os.getcwd():
+        steps.append(Command(["cd", shlex.quote(directory)], title="next"))
+    steps.append(Command(FIRST_CHECK, title="" if steps else "next"))
+    blocks: list[Block] = [
+        Fields([("written", written), ("kept", [f"{path} (was there)" for path in kept])]),
+        *steps,
+        Lines([f"{script} {what}" for script, what in SCRIPTS.items()], title="the workflow calls two scripts of yours"),
+    ]
+    document = {
+        "directory": os.path.abspath(directory),
+        "written": written,
+        "kept": kept,
+        "next": {"directory": os.path.abspath(directory), "command": FIRST_CHECK},
+    }
+    return Page(headline, blocks, document=document)

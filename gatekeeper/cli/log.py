@@ -1,0 +1,64 @@
+"""`gatekeeper log head` and `log rebuild`: the log as a file, and what is derived from it."""
+
+from __future__ import annotations
+
+from gatekeeper.cli.compose import log_lines, open_file_ledger, who_asks
+from gatekeeper.cli.present import page_outcome, told
+from gatekeeper.errors import InputRefusedError
+from gatekeeper.model.event import line_digest
+from gatekeeper.orchestrator.gate import accept_gap
+from gatekeeper.render.logs import head_page
+from gatekeeper.render.page import Fields, Page
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gatekeeper.cli.outcome import Outcome
+    from gatekeeper.cli.values import Values
+    from gatekeeper.model.exchange import LogLine
+
+
+def head(values: Values) -> Outcome:
+    """`seq` and digest of the last event: noted elsewhere, they show a later cut."""
+    last: LogLine | None = None
+    for line in log_lines(values.texts("log")):
+        if line.event is not None and "kind" in line.event:
+            last = line
+    if last is None or last.event is None:
+        raise InputRefusedError("the log has no event yet", remedy="make a first check, or name the log with --log")
+    document: dict[str, Any] = {
+        "log": last.source,
+        "line": last.number,
+        "seq": last.event.get("seq"),
+        "event_id": last.event.get("event_id"),
+        "ts": last.event.get("ts"),
+        "digest": line_digest(last.data),
+    }
+    return page_outcome(head_page(document), values)
+
+
+def rebuild(values: Values) -> Outcome:
+    """Fold all runs from the log again; with --accept-gap, let incomplete histories go on."""
+    ledger = open_file_ledger(values.text("log"))
+    view = ledger.rebuild()
+    accepted = None
+    warnings = tuple(view.warnings)
+    reason = values.optional_text("accept_gap")
+    if reason is not None:
+        event = accept_gap(reason=reason, actor=who_asks(values.optional_text("actor")), ledger=ledger)
+        accepted = event["event_id"]
+        view = ledger.view()
+        warnings = (*warnings, *view.warnings)
+    incomplete = [run.run_id for run in view.runs() if run.history != "complete"]
+    document = {
+        "log": values.text("log"),
+        "runs": len(view.runs()),
+        "complete": view.is_complete,
+        "incomplete_runs": incomplete,
+        "accepted_by": accepted,
+    }
+    pairs = [(key.replace("_", " "), [str(item) for item in (value if isinstance(value, list) else [value])])
+             for key, value in document.items() if value not in (None, [])]
+    ledger.close()
+    return page_outcome(Page("state rebuilt from the log", [Fields(pairs)], document=document), values, stderr=told(warnings))

@@ -1,0 +1,44 @@
+"""`gatekeeper policy check`: do these policies load, and what should a reviewer know?"""
+
+from __future__ import annotations
+
+from gatekeeper.cli.outcome import Outcome
+from gatekeeper.cli.present import layout_of_output
+from gatekeeper.errors import PolicyError
+from gatekeeper.render import load
+from gatekeeper.render.diagnostics import policy_page
+from gatekeeper.render.page import Page
+from gatekeeper.review.load import check_policy_document, read_policy_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gatekeeper.cli.values import Values
+
+
+def check(values: Values) -> Outcome:
+    """65 when one of the files does not load; warnings change no exit code."""
+    pages = [_page(path) for path in values.texts("files")]
+    loads = all(page.document["loads"] for page in pages)
+    code = 0 if loads else PolicyError.exit_code
+    output, layout = values.text("output"), layout_of_output()
+    if output == "json":
+        document = {"ok": loads, "policies": [page.document for page in pages]}
+        return Outcome(load(output).page(Page("", [], document=document), layout), code)
+    return Outcome("".join(load(output).page(page, layout) for page in pages), code)
+
+
+def _page(path: str) -> Page:
+    try:
+        data = read_policy_file(path)
+    except PolicyError as error:
+        problem = {"code": error.code, "severity": "error", "pointer": "", "line": None, "column": None}
+        return policy_page(path, [{**problem, "message": error.message, "remedy": error.remedy}])
+    loaded, diagnostics = check_policy_document(data, path)
+    facts = None
+    if loaded is not None:
+        facts = {
+            "policy_id": loaded.policy.policy_id,
+            "policy_version": loaded.policy.policy_version,
+            "policy_digest": loaded.digest,
+        }
+    return policy_page(path, [dict(diagnostic.to_dict()) for diagnostic in diagnostics], policy=facts)

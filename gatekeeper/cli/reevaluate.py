@@ -1,0 +1,103 @@
+"""`gatekeeper reevaluate`: every hold whose evidence can be read again, through the same door as `resume`."""
+
+from __future__ import annotations
+
+from gatekeeper.cli.compose import SystemClock, open_ledger, read_source, who_asks
+from gatekeeper.cli.outcome import Outcome
+from gatekeeper.cli.present import layout_of_output, shown, told
+from gatekeeper.model.times import format_time
+from gatekeeper.orchestrator.repeat import reevaluate as ask_holds
+from gatekeeper.orchestrator.repeat import worst_verdict
+from gatekeeper.render import load
+from gatekeeper.render.page import VERDICT_TONES, Column, Page, Row, Table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from gatekeeper.cli.values import Values
+    from gatekeeper.orchestrator.repeat import HoldOutcome
+
+DEFAULT_INTERVAL_SECONDS = 60.0
+
+
+def reevaluate(values: Values) -> Outcome:
+    """Ask the holds once, or in rounds until somebody interrupts."""
+    if values.flag("watch"):
+        return Outcome(_rounds(values), 0)
+    outcomes = _round(values)
+    return _told(outcomes, values)
+
+
+def _round(values: Values) -> list[HoldOutcome]:
+    moment = values.time("as_of")
+    return list(
+        ask_holds(
+            ledger=open_ledger(values.text("log")),
+            clock=SystemClock(),
+            read_source=read_source,
+            only_due=values.flag("due"),
+            actor=who_asks(values.optional_text("actor")),
+            as_of=None if moment is None else format_time(moment),
+        )
+    )
+
+
+def _rounds(values: Values) -> Iterator[str | bytes]:
+    import time
+
+    from gatekeeper.cli.output import say
+
+    interval = values.milliseconds("interval")
+    while True:
+        outcomes = _round(values)
+        outcome = _told(outcomes, values)
+        for line in outcome.stderr:
+            say(line)
+        if outcomes and isinstance(outcome.stdout, str):
+            yield outcome.stdout
+        time.sleep(DEFAULT_INTERVAL_SECONDS if interval is None else interval / 1000)
+
+
+def _told(outcomes: Sequence[HoldOutcome], values: Values) -> Outcome:
+    answers = [outcome.answer for outcome in outcomes if outcome.answer is not None]
+    worst = worst_verdict([answer.verdict for answer in answers])
+    stderr = told(tuple(warning for answer in answers for warning in answer.warnings))
+    output = values.text("output")
+    if output == "github" and answers:
+        from gatekeeper.cli.github_files import write_github_files
+
+        stderr = (*stderr, *write_github_files(shown(answers[-1], log=values.text("log"))))
+    text = load(output).page(_page(outcomes, values), layout_of_output())
+    return Outcome(text, 0 if worst is None else worst.exit_code, stderr)
+
+
+def _page(outcomes: Sequence[HoldOutcome], values: Values) -> Page:
+    from gatekeeper.render.as_json import check_document
+
+    rows: list[Row] = []
+    documents: list[dict[str, Any]] = []
+    for outcome in outcomes:
+        hold = outcome.run.hold
+        stage, token = (hold.stage, hold.token) if hold is not None else ("", "")
+        document: dict[str, Any] = {"run_id": outcome.run.run_id, "stage": stage, "resume_token": token}
+        if outcome.answer is None:
+            said, tone = outcome.problem or "", ""
+            document.update(verdict=None, problem=outcome.problem, check=None)
+        else:
+            decision = outcome.answer.event["decision"]
+            said, tone = ", ".join(decision["reason_codes"]), VERDICT_TONES[outcome.answer.verdict.value]
+            view = shown(outcome.answer, log=values.text("log"))
+            document.update(verdict=outcome.answer.verdict.value, problem=None, check=check_document(view))
+        rows.append(Row(outcome.run.run_id, stage, document["verdict"] or "not asked", detail=said, tone=tone))
+        documents.append(document)
+    asked = sum(document["verdict"] is not None for document in documents)
+    columns = (Column("run", code=True), Column("stage", code=True), Column("verdict"))
+    table = Table(columns, rows, empty="no hold to ask")
+    return Page(
+        f"{asked} of {len(documents)} holds asked",
+        [table],
+        document={"holds": documents},
+        records=list(documents),
+    )

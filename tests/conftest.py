@@ -1,0 +1,19 @@
+"""What holds for all tests: nothing of the caller's environment reaches them."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import settings
+
+# A CI system states actors and files there, a developer may have defaults: tests set what they need.
+for _name in list(os.environ):
+    if _name.startswith(("GATEKEEPER_", "_GATEKEEPER_", "GITHUB_", "GITLAB_")) or _name in {
+        "COLUMNS",
+        "POSIXLY_CORRECT",
+    }:
+        del os.environ[_name]
+
+# Time limits of single examples are noise on a shared machine; pytest-timeout watches the whole test.
+settings.register_profile("house", deadline=None, print_blob=True)
+settings.load_profile("house")
