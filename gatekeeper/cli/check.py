@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from gatekeeper.cli.compose import (
     STANDARD_INPUT,
     SystemClock,
@@ -17,6 +15,7 @@ from gatekeeper.cli.compose import (
 from gatekeeper.cli.present import decided
 from gatekeeper.errors import SnapshotError, UsageError
 from gatekeeper.model.times import format_time, parse_time
+from gatekeeper.model.values import replace
 from gatekeeper.orchestrator.gate import ask
 from gatekeeper.orchestrator.question import Question
 

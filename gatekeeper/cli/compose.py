@@ -17,7 +17,7 @@ from gatekeeper.review.load import load_policy_document, parse_policy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from gatekeeper.model.exchange import LogLine
@@ -79,7 +79,7 @@ def read_bytes(path: str, *, what: str) -> bytes:
     try:
         if path == STANDARD_INPUT:
             return sys.stdin.buffer.read()
-        with open(path, "rb") as file:  # noqa: PTH123 - pathlib is not worth its import on this path
+        with open(path, "rb") as file:
             return file.read()
     except (OSError, ValueError, AttributeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
@@ -175,11 +175,28 @@ def read_references(given: tuple[str, ...]) -> dict[str, str]:
     return references
 
 
-def log_lines(paths: tuple[str, ...]) -> Iterator[LogLine]:
-    """Every line of the logs that `--log` names, in chain order. Raises LogError for a file that cannot be read."""
-    from gatekeeper.ledger.reading import read_lines
+def log_lines(
+    paths: tuple[str, ...],
+    may_match: Callable[[bytes], bool] | None = None,
+    watch: Callable[[bytes], None] | None = None,
+) -> Iterator[LogLine]:
+    """Every line of the logs that `--log` names, in chain order.
 
-    return read_lines(paths)
+    Args:
+        may_match: lines in whose bytes it finds nothing to look for are passed over unparsed.
+        watch: sees the bytes of every terminated line, parsed or not.
+
+    Raises:
+        LogError: a file cannot be read.
+    """
+    from gatekeeper.ledger.reading import raw_lines
+    from gatekeeper.replay.lines import parse_line
+
+    for path, number, data, is_terminated in raw_lines(paths):
+        if watch is not None and is_terminated:
+            watch(data)
+        if may_match is None or not is_terminated or may_match(data):
+            yield parse_line(path, number, data, is_terminated=is_terminated)
 
 
 def logged_runs(paths: tuple[str, ...]) -> tuple[Sequence[Run], Sequence[str]]:

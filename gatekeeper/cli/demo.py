@@ -30,24 +30,28 @@ def demo(values: Values) -> Outcome:  # noqa: ARG001 - it takes no options
 
 def _tell() -> Iterator[str]:
     directory = _lay_out()
-    before, hidden = os.getcwd(), _hide_settings()
+    before, hidden = _here(), _hide_settings()
     os.chdir(directory)
     try:
         yield _paragraph(
             "A rollout of variant B of exp-42, stage by stage. Between two stages the pipeline asks the gate, and "
             "the exit code says what it does next."
         )
-        yield _paragraph("Policy, evidence and log of this demo are in a new directory. To type the commands yourself:")
+        yield _paragraph("Policy, evidence and log of this demo are in a new directory:")
         yield _command("cd", directory)
         for number, step in enumerate(STEPS, start=1):
             yield from _carry_out(number, step)
-        yield _paragraph("The directory is kept. Look at the log, or ask again: the answers stand.")
-        yield _command("cd", directory)
-        yield _paragraph("For a rollout of your own:")
+        yield "\n" + _paragraph(
+            "That was a whole rollout. The directory is kept. Asked again, the stopped run answers every check with "
+            "its REJECT; to go through it once more, take the log away first:"
+        )
+        yield _command("rm", f"{LOG_FILE}*")
+        yield _paragraph("For a rollout of your own, begin with:")
         yield _command("gatekeeper", "init", "DIR")
     finally:
         os.environ.update(hidden)
-        os.chdir(before)
+        if before is not None:
+            os.chdir(before)
 
 
 def _carry_out(number: int, step: Step) -> Iterator[str]:
@@ -89,6 +93,14 @@ def _lay_out() -> str:
     return directory
 
 
+def _here() -> str | None:
+    """The working directory; None when it is gone, as in a job that has cleaned up behind itself."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return None
+
+
 def _hide_settings() -> dict[str, str]:
     """Take the caller's own defaults out of the way; what was taken."""
     names = [name for name in os.environ if name in {"GATEKEEPER_LOG", "GATEKEEPER_OUTPUT"}]
@@ -110,6 +122,8 @@ def _paragraph(text: str, *, tone: str = "") -> str:
 
 def _command(*words: str) -> str:
     layout = layout_of_output()
-    quoted = [printable(shlex.quote(word), unicode=layout.unicode) for word in words]
+    quoted = [
+        printable(word if word == f"{LOG_FILE}*" else shlex.quote(word), unicode=layout.unicode) for word in words
+    ]
     lines = wrap_command(["$", *quoted], layout.width, lead="")
     return "\n" + "\n".join(lines) + "\n"

@@ -32,7 +32,7 @@ POLICY: dict[str, Any] = {
 }
 
 _BEGIN = "2026-02-18T01:00:00Z"
-_STEP_SECONDS = 1200  # more than min_stage_seconds, so that no stage is too short
+_PAUSE_SECONDS = 1200  # more than min_stage_seconds, so that no stage is too short
 _LAG_SECONDS = 20  # of the newest sample behind the collection
 _BASE = {"error_ratio": 0.0061, "latency_p95_ms": 352, "data_loss_incidents": 0}
 _BASELINE = {"error_ratio": 0.0058}
@@ -59,9 +59,9 @@ def _evidence_path(name: str) -> str:
     return f"evidence/{name}.json"
 
 
-def _snapshot(minutes_number: int, changes: dict[str, float | None]) -> dict[str, Any]:
-    """The base snapshot as it is collected at step *minutes_number*, with *changes*; None takes a metric out."""
-    collected_at = require_time(_BEGIN) + minutes_number * _STEP_SECONDS * MICROSECONDS
+def _snapshot(number: int, changes: dict[str, float | None]) -> dict[str, Any]:
+    """The base snapshot, collected for the *number*-th time (from 0), with *changes*; None takes a metric out."""
+    collected_at = require_time(_BEGIN) + number * _PAUSE_SECONDS * MICROSECONDS
     metrics = {name: value for name, value in {**_BASE, **changes}.items() if value is not None}
     meta = {
         "collected_at": format_time(collected_at),

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
     from gatekeeper.render.answer import Answer
 
+_SUMMARY = "GITHUB_STEP_SUMMARY"
+
 
 def write_github_files(answer: Answer, environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
     """Append to `$GITHUB_OUTPUT` and `$GITHUB_STEP_SUMMARY`; what failed, for standard error.
@@ -19,17 +21,24 @@ def write_github_files(answer: Answer, environ: Mapping[str, str] = os.environ) 
     """
     from gatekeeper.render import github
 
-    complaints: list[str] = []
-    for variable, text in (
-        ("GITHUB_OUTPUT", github.step_outputs(answer)),
-        ("GITHUB_STEP_SUMMARY", github.job_summary(answer)),
-    ):
-        path = environ.get(variable)
-        if not path:
-            continue
-        try:
-            with open(path, "a", encoding="utf-8", newline="\n") as file:  # noqa: PTH123 - on the path of a check
-                file.write(text)
-        except OSError as error:
-            complaints.append(f"gatekeeper: {variable}: {error.strerror}: {path}")
-    return tuple(complaints)
+    return (
+        *_append("GITHUB_OUTPUT", github.step_outputs(answer), environ),
+        *_append(_SUMMARY, github.job_summary(answer), environ),
+    )
+
+
+def write_summary(markdown: str, environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
+    """Append a report to `$GITHUB_STEP_SUMMARY`; what failed, for standard error."""
+    return _append(_SUMMARY, markdown + "\n", environ)
+
+
+def _append(variable: str, text: str, environ: Mapping[str, str]) -> tuple[str, ...]:
+    path = environ.get(variable)
+    if not path:
+        return ()
+    try:
+        with open(path, "a", encoding="utf-8", newline="\n", errors="backslashreplace") as file:
+            file.write(text)
+    except OSError as error:
+        return (f"gatekeeper: {variable}: {error.strerror}: {path}",)
+    return ()

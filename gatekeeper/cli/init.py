@@ -68,21 +68,22 @@ def _write(path: str, data: bytes) -> bool:
         UsageError: a directory that is needed cannot be one: a file has its name.
         LogError: the file cannot be written.
     """
+    is_created = False
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "xb") as file:
-            try:
-                file.write(data)
-            except OSError:
-                os.unlink(path)  # half a file would be kept by the next call
-                raise
-    except FileExistsError as error:
-        if os.path.lexists(path):
-            return False
-        raise _in_the_way(error) from None
-    except NotADirectoryError as error:
-        raise _in_the_way(error) from None
+            is_created = True
+            file.write(data)
     except OSError as error:
+        if is_created:  # half a file would be kept by the next call
+            os.unlink(path)
+        elif isinstance(error, FileExistsError) and os.path.lexists(path):
+            return False
+        elif isinstance(error, (FileExistsError, NotADirectoryError)):
+            raise UsageError(
+                f"{error.filename}: a directory is needed here, and something else has that name",
+                remedy="move it away, or give gatekeeper init another DIR",
+            ) from None
         raise LogError(
             f"{path} cannot be written: {error.strerror}",
             remedy="mend that, and give the same command again: what is there already is kept",
@@ -90,23 +91,24 @@ def _write(path: str, data: bytes) -> bool:
     return True
 
 
-def _in_the_way(error: OSError) -> UsageError:
-    return UsageError(
-        f"{error.filename}: a directory is needed here, and something else has that name",
-        remedy="move it away, or give gatekeeper init another DIR",
-    )
-
-
 def _page(directory: str, written: list[str], kept: list[str]) -> Page:
-    headline = f"{len(written)} files written in {os.path.abspath(directory)}" if written else "nothing to write"
+    headline = f"{len(written)} files written" if written else "nothing to write"
     steps: list[Block] = []
-    if os.path.abspath(directory) != os.getcwd():
+    if not _is_here(directory):
         steps.append(Command(["cd", shlex.quote(directory)], title="next"))
     steps.append(Command(FIRST_CHECK, title="" if steps else "next"))
     blocks: list[Block] = [
-        Fields([("written", written), ("kept", [f"{path} (was there)" for path in kept])]),
+        Fields(
+            [
+                ("in", [os.path.abspath(directory)]),
+                ("written", written),
+                ("kept", [f"{path} (was there)" for path in kept]),
+            ]
+        ),
         *steps,
-        Lines([f"{script} {what}" for script, what in SCRIPTS.items()], title="the workflow calls two scripts of yours"),
+        Lines(
+            [f"{script} {what}" for script, what in SCRIPTS.items()], title="the workflow calls two scripts of yours"
+        ),
     ]
     document = {
         "directory": os.path.abspath(directory),
@@ -115,3 +117,10 @@ def _page(directory: str, written: list[str], kept: list[str]) -> Page:
         "next": {"directory": os.path.abspath(directory), "command": FIRST_CHECK},
     }
     return Page(headline, blocks, document=document)
+
+
+def _is_here(directory: str) -> bool:
+    try:
+        return os.path.samefile(directory, ".")
+    except OSError:  # the working directory is gone
+        return False

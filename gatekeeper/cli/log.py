@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gatekeeper.cli.compose import log_lines, open_file_ledger, who_asks
+from gatekeeper.cli.compose import open_file_ledger, who_asks
 from gatekeeper.cli.present import page_outcome, told
 from gatekeeper.errors import InputRefusedError
 from gatekeeper.model.event import line_digest
@@ -21,10 +21,7 @@ if TYPE_CHECKING:
 
 def head(values: Values) -> Outcome:
     """`seq` and digest of the last event: noted elsewhere, they show a later cut."""
-    last: LogLine | None = None
-    for line in log_lines(values.texts("log")):
-        if line.event is not None and "kind" in line.event:
-            last = line
+    last = _last_event(values.texts("log"))
     if last is None or last.event is None:
         raise InputRefusedError("the log has no event yet", remedy="make a first check, or name the log with --log")
     document: dict[str, Any] = {
@@ -36,6 +33,21 @@ def head(values: Values) -> Outcome:
         "digest": line_digest(last.data),
     }
     return page_outcome(head_page(document), values)
+
+
+def _last_event(paths: tuple[str, ...]) -> LogLine | None:
+    """The last chained event; lines before it are passed over unparsed."""
+    from collections import deque
+
+    from gatekeeper.ledger.reading import raw_lines
+    from gatekeeper.replay.lines import parse_line
+
+    latest = deque(((path, number, data) for path, number, data, is_whole in raw_lines(paths) if is_whole), maxlen=100)
+    for path, number, data in reversed(latest):
+        line = parse_line(path, number, data)
+        if line.event is not None and "kind" in line.event:
+            return line
+    return None
 
 
 def rebuild(values: Values) -> Outcome:

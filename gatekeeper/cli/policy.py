@@ -24,7 +24,15 @@ def check(values: Values) -> Outcome:
     if output == "json":
         document = {"ok": loads, "policies": [page.document for page in pages]}
         return Outcome(load(output).page(Page("", [], document=document), layout), code)
-    return Outcome("".join(load(output).page(page, layout) for page in pages), code)
+    text = "".join(load(output).page(page, layout) for page in pages)
+    if output == "github":
+        from gatekeeper.cli.github_files import write_summary
+        from gatekeeper.render.github import diagnostic_lines
+
+        complaints = write_summary(text)
+        text += "".join(diagnostic_lines(page.document["source"], page.document["diagnostics"]) for page in pages)
+        return Outcome(text, code, complaints)
+    return Outcome(text, code)
 
 
 def _page(path: str) -> Page:

@@ -88,7 +88,12 @@ def told(warnings: tuple[str, ...]) -> tuple[str, ...]:
 
 def page_outcome(page: Page, values: Values, *, code: int = 0, stderr: tuple[str, ...] = ()) -> Outcome:
     """The outcome of a command whose result is a page."""
-    return Outcome(load(values.text("output")).page(page, layout_of_output()), code, stderr)
+    text = load(values.text("output")).page(page, layout_of_output())
+    if values.text("output") == "github":
+        from gatekeeper.cli.github_files import write_summary
+
+        stderr = (*stderr, *write_summary(text))
+    return Outcome(text, code, stderr)
 
 
 def _standing(answer: Answer) -> Standing:

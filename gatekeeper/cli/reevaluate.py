@@ -5,6 +5,7 @@ from __future__ import annotations
 from gatekeeper.cli.compose import SystemClock, open_ledger, read_source, who_asks
 from gatekeeper.cli.outcome import Outcome
 from gatekeeper.cli.present import layout_of_output, shown, told
+from gatekeeper.errors import UsageError
 from gatekeeper.model.times import format_time
 from gatekeeper.orchestrator.repeat import reevaluate as ask_holds
 from gatekeeper.orchestrator.repeat import worst_verdict
@@ -25,6 +26,8 @@ DEFAULT_INTERVAL_SECONDS = 60.0
 def reevaluate(values: Values) -> Outcome:
     """Ask the holds once, or in rounds until somebody interrupts."""
     if values.flag("watch"):
+        if values.text("output") == "json":
+            raise UsageError("--watch has no end, and json is one document", remedy="use --output ndjson")
         return Outcome(_rounds(values), 0)
     outcomes = _round(values)
     return _told(outcomes, values)
@@ -68,7 +71,8 @@ def _told(outcomes: Sequence[HoldOutcome], values: Values) -> Outcome:
     if output == "github" and answers:
         from gatekeeper.cli.github_files import write_github_files
 
-        stderr = (*stderr, *write_github_files(shown(answers[-1], log=values.text("log"))))
+        decisive = next(answer for answer in answers if answer.verdict is worst)
+        stderr = (*stderr, *write_github_files(shown(decisive, log=values.text("log"))))
     text = load(output).page(_page(outcomes, values), layout_of_output())
     return Outcome(text, 0 if worst is None else worst.exit_code, stderr)
 

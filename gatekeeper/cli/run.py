@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 
 from gatekeeper.cli.check import as_of_text, gate_question
 from gatekeeper.cli.compose import SystemClock, open_ledger, read_evidence, read_policy, source_of
@@ -11,6 +10,7 @@ from gatekeeper.cli.outcome import Outcome
 from gatekeeper.cli.present import exit_code, layout_of_output, shown, told
 from gatekeeper.errors import GatekeeperError, SnapshotError
 from gatekeeper.model.snapshot import Snapshot
+from gatekeeper.model.values import replace
 from gatekeeper.orchestrator.repeat import ask_stages
 from gatekeeper.render import load
 from gatekeeper.render.page import Page

@@ -1,0 +1,148 @@
+"""`replay --follow`: the lines of a log that grows, through rotation and repair."""
+
+from __future__ import annotations
+
+import os
+
+from gatekeeper.replay.lines import is_blank, is_chained, parse_line, seq_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from gatekeeper.model.exchange import LogLine
+
+_BLOCK_BYTES = 1 << 20
+
+
+def follow(read_new: Callable[[], Iterable[LogLine]], pause: Callable[[], bool]) -> Iterator[LogLine]:
+    """Whatever *read_new* gives, asked again after each *pause* until that answers False.
+
+    Args:
+        read_new: the lines since it was last asked (`FileTail.read`).
+        pause: waits as long as the caller likes; False means that nobody wants to go on.
+    """
+    while True:
+        yield from read_new()
+        if not pause():
+            return
+
+
+class FileTail:
+    """Reads a log file from its beginning, then what is appended.
+
+    Only terminated lines are given. What stands behind the last newline is read again next time: it may
+    be half of a write, and the ledger may cut it off. When another file takes the path (rotation), the old
+    one is first read to its end; when the file itself was cut or rewritten, it is read from its beginning.
+    In both cases lines whose `seq` was given before are passed over.
+
+    Args:
+        path: the file; it may not exist yet.
+        after_seq: lines of the chain up to this `seq` are passed over from the start.
+
+    Attributes:
+        warnings: what a person should be told: seqs that were rotated away between two reads.
+    """
+
+    def __init__(self, path: str, *, after_seq: int = 0) -> None:
+        self.warnings: list[str] = []
+        self._path = path
+        self._file: int | None = None
+        self._seq = after_seq  # the highest that was given or passed over
+        self._known = after_seq  # up to here lines are passed over
+        self._is_new_file = False
+        self._start()
+
+    def _start(self) -> None:
+        self._offset = 0  # behind the last whole line
+        self._number = 0
+        self._last = b""
+
+    def read(self) -> Iterator[LogLine]:
+        """The lines that have come since the last call.
+
+        Raises:
+            OSError: the file cannot be read; one that does not exist is waited for.
+        """
+        while True:
+            if self._file is None and not self._open():
+                return
+            if not self._is_continued():
+                self._restart()
+            yield from self._new_lines()
+            if not self._is_replaced():
+                return
+            yield from self._new_lines()  # appended between the read and the rename
+            yield from self._torn_end()
+            self.close()
+            self._restart()
+
+    def close(self) -> None:
+        """Give the file back; `read` would open it again."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    def _open(self) -> bool:
+        try:
+            self._file = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def _restart(self) -> None:
+        self._start()
+        self._known = self._seq
+        self._is_new_file = True
+
+    def _is_continued(self) -> bool:
+        """Whether the last line that was read still stands where it stood."""
+        return os.pread(self._handle, len(self._last), self._offset - len(self._last)) == self._last
+
+    def _is_replaced(self) -> bool:
+        try:
+            found = os.stat(self._path)
+        except FileNotFoundError:
+            return False  # moved away, and nothing has come in its place yet
+        return not os.path.samestat(found, os.fstat(self._handle))
+
+    @property
+    def _handle(self) -> int:
+        if self._file is None:
+            raise ValueError("the tail is closed")
+        return self._file
+
+    def _new_lines(self) -> Iterator[LogLine]:
+        buffer = b""
+        while True:
+            block = os.pread(self._handle, _BLOCK_BYTES, self._offset + len(buffer))
+            if not block:
+                return
+            *whole, buffer = (buffer + block).split(b"\n")
+            for data in whole:
+                self._last = data + b"\n"
+                self._offset += len(self._last)
+                self._number += 1
+                line = parse_line(self._path, self._number, data)
+                if self._is_news(line):
+                    yield line
+
+    def _is_news(self, line: LogLine) -> bool:
+        if is_blank(line):
+            return False
+        seq = seq_of(line.event) if line.event is not None and is_chained(line.event) else None
+        if seq is None:
+            return True
+        if seq <= self._known:
+            return False
+        if self._is_new_file and seq > self._seq + 1:
+            self.warnings.append(f"seq {self._seq + 1} to {seq - 1} were rotated away between two reads")
+        self._is_new_file = False
+        self._seq = max(self._seq, seq)
+        return True
+
+    def _torn_end(self) -> Iterator[LogLine]:
+        """What a file that is left for good holds behind its last newline."""
+        rest = os.pread(self._handle, max(0, os.fstat(self._handle).st_size - self._offset), self._offset)
+        if rest:
+            yield parse_line(self._path, self._number + 1, rest, is_terminated=False)

@@ -1,0 +1,82 @@
+r"""Look at a line's bytes before parsing it: most lines of a long log cannot be what a query means.
+
+Text that needs no escape stands in a JSON line as its own bytes between quotes, whatever the spacing,
+unless somebody wrote it with `\u` or `\/`; a line that holds one of these is not judged here.
+"""
+
+from __future__ import annotations
+
+from gatekeeper.errors import CanonicalError
+from gatekeeper.model.canonical import canonical_bytes
+from gatekeeper.model.reasons import Category
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from gatekeeper.replay.query import Filter
+
+_DECISION = "decision"
+_SHORTEST_PIECE = 4  # bytes; a shorter one is found in nearly every line
+
+
+def prefilter(wanted: Filter) -> Callable[[bytes], bool] | None:
+    """A test on a line's bytes for a reader to call before it parses; None when it could tell nothing.
+
+    False means two things: no event in these bytes is selected by `select` with *wanted*, and they look
+    whole (ASCII that begins and ends as an object, braces in pairs). So torn, glued and foreign lines are
+    still parsed and named. A line whose damage leaves all of that in place may be passed over unnamed;
+    finding such is what `verify` and its chain are for.
+    """
+    groups = [group for group in _groups(wanted) if group]
+    if not groups:
+        return None
+
+    def may_match(data: bytes) -> bool:
+        for needles in groups:
+            for needle in needles:
+                if needle in data:
+                    break
+            else:
+                return not _looks_whole(data) or _may_hide(data)
+        return True
+
+    return may_match
+
+
+def _groups(wanted: Filter) -> Iterable[tuple[bytes, ...]]:
+    """Of each group one must be found; an empty group asks nothing."""
+    for value in (wanted.run, wanted.experiment, wanted.stage):
+        yield () if value is None else _quoted([value])
+    yield _quoted(wanted.verdicts)
+    kinds = wanted.kinds or (_DECISION,)
+    yield () if _DECISION in kinds else _quoted(kinds)  # a line without kind is a decision too
+    yield () if wanted.reason is None else _piece_of(wanted.reason)
+
+
+def _quoted(values: Iterable[str]) -> tuple[bytes, ...]:
+    try:
+        return tuple(map(canonical_bytes, values))
+    except CanonicalError:  # a lone surrogate from the command line: no line holds it, the plain scan says so
+        return ()
+
+
+def _piece_of(reason: str) -> tuple[bytes, ...]:
+    """The longest part of a code or glob, up to its first set of signs, that every code that fits must hold."""
+    if reason in set(Category):
+        return _quoted_part(reason + ":")
+    longest = max(reason.partition("[")[0].replace("?", "*").split("*"), key=len)
+    return _quoted_part(longest) if len(longest) >= _SHORTEST_PIECE else ()
+
+
+def _quoted_part(piece: str) -> tuple[bytes, ...]:
+    return tuple(needle[1:-1] for needle in _quoted([piece]))
+
+
+def _looks_whole(data: bytes) -> bool:
+    return data[:1] == b"{" and data[-1:] == b"}" and data.isascii() and data.count(b"{") == data.count(b"}")
+
+
+def _may_hide(data: bytes) -> bool:
+    """Whether some text may be written otherwise than canonical JSON writes it."""
+    return b"\\" in data and (b"\\u" in data or b"\\/" in data)  # looking for one byte costs next to nothing

@@ -1,0 +1,72 @@
+"""What the documentation shows at a prompt is carried out, and prints what stands there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.docs.console import ROOT, carry_out, commands, differences, fits
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.slow
+
+IN_A_CHECKOUT = [
+    "docs/formats/event.md",
+    "docs/guides/holds.md",
+    "docs/guides/incident-replay.md",
+    "logs/README.md",
+    "snapshots/README.md",
+]
+IN_A_DIRECTORY_OF_YOURS = ["README.md"]
+
+
+def test_no_page_with_a_session_is_forgotten() -> None:
+    """A new page's commands must run here, too."""
+    pages = ["README.md"]
+    for folder in ("docs", "policies", "snapshots", "logs"):
+        for directory, _, names in os.walk(os.path.join(ROOT, folder)):
+            pages += [os.path.relpath(os.path.join(directory, name), ROOT) for name in names if name.endswith(".md")]
+    with_sessions = sorted(page for page in pages if commands(page))
+    assert with_sessions == sorted([*IN_A_DIRECTORY_OF_YOURS, *IN_A_CHECKOUT])
+
+
+@pytest.mark.parametrize("page", IN_A_CHECKOUT)
+def test_a_session_of_the_documentation_prints_what_it_shows(page: str, tmp_path: Path) -> None:
+    """In a checkout with the data folders as they are in the repository."""
+    for folder in ("policies", "snapshots", "logs"):
+        derived = shutil.ignore_patterns("*.db*", "*.lock")
+        shutil.copytree(os.path.join(ROOT, folder), tmp_path / folder, ignore=derived)
+    _carry_out(page, tmp_path)
+
+
+@pytest.mark.parametrize("page", IN_A_DIRECTORY_OF_YOURS)
+def test_the_first_session_works_in_an_empty_directory(page: str, tmp_path: Path) -> None:
+    """The README's reader has nothing but the installed command."""
+    _carry_out(page, tmp_path)
+
+
+def _carry_out(page: str, directory: Path) -> None:
+    session = commands(page)
+    wrong = differences(session, carry_out(session, str(directory)))
+    assert not wrong, "\n\n".join(wrong)
+
+
+@pytest.mark.parametrize(
+    ("expected", "printed", "fit"),
+    [
+        (("[OK] …", "…"), ["[OK] exp-42", "", "findings:"], True),
+        (("[OK]", "…"), ["[STOP]"], False),
+        (("a", "c"), ["a", "b", "c"], False),
+        (("a", "…", "c"), ["a", "b", "b", "c"], True),
+        (("a",), ["a", "b"], False),
+        ((), ["a"], False),
+    ],
+)
+def test_the_comparison_notices_what_differs(expected: tuple[str, ...], printed: list[str], fit: bool) -> None:
+    """A comparison that fits everything would let the documentation rot."""
+    assert fits(expected, printed) is fit
