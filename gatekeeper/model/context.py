@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from gatekeeper.model.times import require_time
+from gatekeeper.model.values import dataclass, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

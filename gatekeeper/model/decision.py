@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 
 from gatekeeper.model.reasons import Verdict
+from gatekeeper.model.values import dataclass, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

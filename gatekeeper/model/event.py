@@ -36,7 +36,7 @@ def seal(draft: Mapping[str, Any], *, seq: int, prev: str, ts: str, clock: str |
 
 
 def encode_line(event: Mapping[str, Any]) -> bytes:
-    """The line's bytes without its `\\n`; their digest is the next line's `prev`."""
+    r"""The line's bytes without its `\n`; their digest is the next line's `prev`."""
     return canonical_bytes(event)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from gatekeeper.model.values import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,12 +44,12 @@ class Receipt:
 
 @dataclass(frozen=True)
 class LogLine:
-    """One line of a log as a reader meets it.
+    r"""One line of a log as a reader meets it.
 
     Attributes:
         source: the file it stands in.
         number: its line number there, from 1.
-        data: its bytes without `\\n`.
+        data: its bytes without `\n`.
         event: the JSON object it holds; None when it is damaged.
         problem: what is wrong with it (`damaged`: no JSON object, `torn`: the unterminated last line); None.
     """

@@ -8,12 +8,12 @@ that a policy that the log already holds needs no validation library.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 
 from gatekeeper.model.canonical import digest
 from gatekeeper.model.reasons import Verdict
 from gatekeeper.model.stages import DEFAULT_STAGES
+from gatekeeper.model.values import dataclass, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

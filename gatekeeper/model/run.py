@@ -5,11 +5,11 @@ Nothing stores a run's state but the log; whatever is kept beside it can be rebu
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from gatekeeper.model.reasons import Verdict
 from gatekeeper.model.stages import ROLLOUT_100
+from gatekeeper.model.values import dataclass, field, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -154,11 +154,16 @@ class Run:
 
     @property
     def is_begun(self) -> bool:
-        """Whether it has a decision; an action may stand before the first one."""
-        return bool(self.decisions_at)
+        """Whether it has a decision, be it a founding-style one; an action may stand before the first."""
+        return bool(self.decisions_at) or self.stage is not None or self.history != "complete" or self.is_stopped
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether it never goes on."""
+        return self.state is RunState.STOPPED
 
     def next_decision_id(self, stage: str) -> str:
-        """`event_id` of the next decision at *stage*: `run:stage`, then `run:stage#2`, …"""
+        """`event_id` of the next decision at *stage*: `run:stage`, then `run:stage#2` and so on."""
         return decision_id(self.run_id, stage, self.decisions_at.get(stage, 0) + 1)
 
     def next_event_id(self, kind: str) -> str:
@@ -202,15 +207,11 @@ def apply(run: Run | None, event: Mapping[str, Any]) -> Run:
     before = run if run is not None else Run(run_id=event["run_id"], first_seq=event.get("seq", 0))
     if kind == "decision":
         moved = _apply_decision(before, event)
-        counts = dict(moved.decisions_at)
         stage = str(event.get("stage"))
-        counts[stage] = counts.get(stage, 0) + 1
-        moved = replace(moved, decisions_at=counts)
+        moved = replace(moved, decisions_at=_counted(moved.decisions_at, stage, event))
     else:
         moved = _apply_action(before, event) if kind == "action" else before
-        counts = dict(moved.events_of)
-        counts[kind] = counts.get(kind, 0) + 1
-        moved = replace(moved, events_of=counts)
+        moved = replace(moved, events_of=_counted(moved.events_of, kind, event))
     return replace(
         moved,
         version=max(moved.version, event.get("seq", 0)),
@@ -218,6 +219,13 @@ def apply(run: Run | None, event: Mapping[str, Any]) -> Run:
         updated_at=event.get("ts", moved.updated_at),
         previous_run=moved.previous_run or event.get("previous_run"),
     )
+
+
+def _counted(numbers: Mapping[str, int], name: str, event: Mapping[str, Any]) -> dict[str, int]:
+    """*numbers* with the event's own counted; at least the number in its id, where earlier lines are missing."""
+    _, _, suffix = str(event.get("event_id")).rpartition("#")
+    stated = int(suffix) if suffix.isascii() and suffix.isdigit() and len(suffix) < 16 else 0
+    return {**numbers, name: max(numbers.get(name, 0) + 1, stated)}
 
 
 def decision_trigger(run: Run, stage: str, verdict: Verdict) -> Trigger:
@@ -245,12 +253,10 @@ def _apply_decision(before: Run, event: Mapping[str, Any]) -> Run:
     stage = event["stage"]
     trigger = decision_trigger(before, stage, verdict)
     after = TRANSITIONS.get((before.state if before.is_begun else None, trigger))
-    started = before if before.is_begun else _first(before, event)
-    started = replace(
-        started,
-        evidence=dict(event.get("evidence_refs") or {}),
-        looks=max(started.looks, context.get("looks", 0)),
-    )
+    started = before if before.decisions_at else _first(before, event)
+    started = replace(started, evidence=dict(event.get("evidence_refs") or {}))
+    if _has_looked(decision):
+        started = replace(started, looks=max(started.looks, context.get("looks", 0)))
     if after is None:
         return started
     event_id = event["event_id"]
@@ -290,17 +296,28 @@ def _apply_action(before: Run, event: Mapping[str, Any]) -> Run:
     return before
 
 
+def _has_looked(decision: Mapping[str, Any]) -> bool:
+    """Whether the promotion gate was asked; after failed safety nobody has looked at the statistics."""
+    return any(
+        finding["rule"].startswith("promotion:") and finding["outcome"] not in {"NOT_EVALUATED", "OBSERVED"}
+        for finding in decision.get("findings") or ()
+    )
+
+
 def _first(before: Run, event: Mapping[str, Any]) -> Run:
+    """What the first decision fixes; a founding-style line may have stated some of it before."""
+    context = event.get("context") or {}
     return replace(
         before,
-        experiment_id=event.get("experiment_id"),
-        variant_id=event.get("variant_id"),
-        revision=event.get("revision"),
+        experiment_id=before.experiment_id or event.get("experiment_id"),
+        variant_id=before.variant_id or event.get("variant_id"),
+        revision=before.revision or event.get("revision"),
         change_class=event.get("change_class") or "reversible",
         policy_id=event.get("policy_id"),
         policy_version=event.get("policy_version"),
         policy_digest=event.get("policy_digest"),
         simulated=event.get("as_of") is not None,
+        history="incomplete" if context.get("history") == "incomplete" else before.history,
     )
 
 

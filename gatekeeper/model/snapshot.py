@@ -6,12 +6,12 @@ wrapped document, so that equal content has an equal digest. Times and unknown k
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 from gatekeeper.errors import SnapshotError
 from gatekeeper.model.canonical import digest, is_number
 from gatekeeper.model.document import NotADouble, parse_json
+from gatekeeper.model.values import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,0 +1,117 @@
+"""From bytes to events: lines split at 0x0A only, damaged and founding-style lines told apart."""
+
+from __future__ import annotations
+
+import json
+
+from gatekeeper.ledger.fsops import read_exactly
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
+
+    from gatekeeper.ledger.fsops import FileOps
+
+BLOCK_BYTES = 1 << 20
+"""How much of a log is in memory at once while it is read through."""
+
+BULK_BYTES = 1 << 18
+"""From this size on, reading with orjson repays its import."""
+
+_VERDICTS = frozenset({"ACCEPT", "REJECT", "DEGRADE"})
+
+
+def terminated_lines(ops: FileOps, descriptor: int, *, start: int, end: int) -> Iterator[tuple[int, bytes]]:
+    """Offset and bytes, without the newline, of every line that is terminated before *end*; blank ones too."""
+    offset, rest = start, b""
+    position = start
+    while position < end:
+        block = read_exactly(ops, descriptor, min(BLOCK_BYTES, end - position), position)
+        if not block:
+            return
+        position += len(block)
+        if b"\n" not in block:
+            rest += block
+            continue
+        *lines, tail = block.split(b"\n")
+        lines[0] = rest + lines[0]
+        rest = tail
+        for line in lines:
+            yield offset, line
+            offset += len(line) + 1
+
+
+def is_blank(line: bytes) -> bool:
+    """Whether readers pass over the line."""
+    return not line or line.isspace()
+
+
+def _refuse_constant(text: str) -> float:
+    raise ValueError(f"{text} is not JSON")
+
+
+_decode_text = json.JSONDecoder(parse_constant=_refuse_constant).decode
+
+
+def decode(line: bytes) -> dict[str, Any] | None:
+    """The JSON object on a line; None when the line is damaged. A carriage return at the end is no damage."""
+    try:
+        value = _decode_text(line.decode("utf-8"))
+        if b"\\ud" in line or b"\\uD" in line:  # half a character has no bytes: nothing could hold or digest it
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def decoder_for(size: int) -> Callable[[bytes], dict[str, Any] | None]:
+    """The decoder that is quickest, imports included, for *size* bytes of lines; all answer the same."""
+    if size < BULK_BYTES:
+        return decode
+    import orjson
+
+    def decode_bulk(line: bytes) -> dict[str, Any] | None:
+        try:
+            value = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            return decode(line)  # the two must never disagree about what is damaged
+        return value if isinstance(value, dict) else None
+
+    return decode_bulk
+
+
+def is_chained(event: Mapping[str, Any]) -> bool:
+    """Whether the event has a place in the chain; a founding-style line has no `kind`."""
+    return "kind" in event
+
+
+def founding_decision(event: Mapping[str, Any]) -> dict[str, Any]:
+    """A line without `kind` as the decision it records; what it does not state is absent or None.
+
+    The verdict may stand in `decision`, as text or as an object, or at the top.
+    """
+    stated = event.get("decision")
+    decision = dict(stated) if isinstance(stated, dict) else {}
+    verdict = decision.get("verdict", stated if isinstance(stated, str) else event.get("verdict"))
+    codes = decision.get("reason_codes", event.get("reason_codes"))
+    missing = decision.get("missing", event.get("missing"))
+    run_id, stage = event.get("run_id"), event.get("stage")
+    event_id = event.get("event_id")
+    if not isinstance(event_id, str) and isinstance(run_id, str):
+        event_id = f"{run_id}:{stage}"
+    return {
+        **event,
+        "kind": "decision",
+        "event_id": event_id,
+        "decision": {
+            "findings": [],
+            "notes": [],
+            "requested_actions": [],
+            "next_actions": [],
+            **decision,
+            "verdict": verdict if isinstance(verdict, str) and verdict in _VERDICTS else None,
+            "reason_codes": codes if isinstance(codes, list) else [],
+            "missing": missing if isinstance(missing, list) else [],
+        },
+    }

@@ -1,0 +1,194 @@
+"""Keeping the projection level with the log: under the lock where there is one, in memory where not."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+
+from gatekeeper.errors import StateUnreadableError
+from gatekeeper.ledger import torn
+from gatekeeper.ledger.fsops import close_quietly
+from gatekeeper.ledger.head import Head
+from gatekeeper.ledger.projection import Projection, after_failure, database_path, open_projection
+from gatekeeper.ledger.projection_fold import StaleFoldError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gatekeeper.ledger.fsops import FileOps
+
+_ATTEMPTS = 4  # the database as it is, as another process has just left it, one made anew, one in memory
+
+
+class Follower:
+    """One log, its lock and its projection, as one process follows them.
+
+    Attributes:
+        warnings: what was noticed and not yet told.
+    """
+
+    def __init__(self, path: str, ops: FileOps) -> None:
+        self.path = path
+        self.ops = ops
+        self.warnings: list[str] = []
+        self._projection: Projection | None = None
+
+    def lock(self) -> int:
+        """Wait for the ledger's lock; closing the descriptor ends it. Raises OSError."""
+        descriptor = self.ops.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT)
+        try:
+            self.ops.lock(descriptor)
+        except BaseException:
+            close_quietly(self.ops, descriptor)
+            raise
+        return descriptor
+
+    def projection(self) -> Projection:
+        """The projection, opened when it is first needed."""
+        if self._projection is None:
+            self._projection = open_projection(self.path, self.ops, self.warnings)
+        return self._projection
+
+    def describe_head(self) -> dict[str, Any]:
+        """The head for people and programs."""
+        head = self._projection.head if self._projection is not None else Head()
+        return {"seq": head.seq, "digest": head.digest, "ts": head.ts or None, "is_complete": head.is_complete}
+
+    def take_warnings(self) -> list[str]:
+        """All that was noticed since the last call."""
+        taken, self.warnings = self.warnings, []
+        if self._projection is not None:
+            taken += self._projection.fold.warnings
+            self._projection.fold.warnings.clear()
+        return taken
+
+    def settle(self) -> None:
+        """Give up the last view's snapshot, and commit what appends in a row have left for later."""
+        if self._projection is None:
+            return
+        try:
+            if self._projection.fold.pending:
+                self._projection.fold.flush()
+            self._projection.end_snapshot()
+        except (sqlite3.Error, StaleFoldError):
+            self.drop()  # the log has it all: the next call reads on from what was committed
+
+    def drop(self) -> None:
+        """Leave the database as last committed."""
+        if self._projection is not None:
+            self._projection.connection.close()
+            self._projection = None
+
+    def close(self) -> None:
+        """Close the database tidily, which waits for the device; a check need not."""
+        self.settle()
+        if self._projection is not None:
+            self._projection.close()
+            self._projection = None
+
+    def replace_failed(self, error: sqlite3.Error) -> None:
+        """The projection failed while it was used: take another in its place."""
+        self._projection = after_failure(self.projection(), error, self.ops, self.warnings)
+
+    def snapshot(self, descriptor: int | None) -> Projection:
+        """The projection, level with the log and at rest until the next call.
+
+        Args:
+            descriptor: of the log; None when there is no file.
+
+        Raises:
+            StateUnreadableError: the log is another history.
+        """
+        projection = self.projection()
+        try:
+            projection.begin_snapshot()
+            if projection.is_current(descriptor, self._size(descriptor)):
+                return projection
+        except sqlite3.Error:  # looked into under the lock
+            pass
+        try:
+            lock = self.lock()
+        except OSError as error:
+            self._read_in_memory(descriptor, error)
+            return self.projection()
+        try:
+            self._catch_up(descriptor, self._whole_size(descriptor))
+        finally:
+            close_quietly(self.ops, lock)
+        return self.projection()
+
+    def make_ready(self, descriptor: int) -> int:
+        """With the lock held: keep a torn tail aside, cut it off, read every line. The log's size then.
+
+        Raises:
+            StateUnreadableError: the log is another history.
+        """
+        size = self.ops.size(descriptor)
+        projection = self.projection()
+        try:
+            projection.end_snapshot()
+            projection.refresh()
+            if projection.is_current(descriptor, size):
+                return size
+        except sqlite3.Error as error:
+            self.replace_failed(error)
+        end = torn.terminated_size(self.ops, descriptor, size)
+        if end < size:
+            torn.cut_torn_tail(self.ops, descriptor, self.path, size=size, end=end)
+        self._catch_up(descriptor, end)
+        return end
+
+    def _size(self, descriptor: int | None) -> int:
+        return self.ops.size(descriptor) if descriptor is not None else 0
+
+    def _whole_size(self, descriptor: int | None) -> int:
+        """Size of the log without an unfinished last line."""
+        if descriptor is None:
+            return 0
+        size = self.ops.size(descriptor)
+        end = torn.terminated_size(self.ops, descriptor, size)
+        if end < size:
+            self.warnings.append(
+                f"{self.path} ends in {size - end} bytes of an unfinished line: "
+                "the next append keeps them aside and goes on"
+            )
+        return end
+
+    def _read_in_memory(self, descriptor: int | None, error: OSError) -> None:
+        """No lock is to be had, so nothing may be written: read the log into memory."""
+        self.warnings.append(f"{self.path}.lock cannot be taken ({error.strerror or error}): the log is read anew")
+        self.drop()
+        self._projection = Projection(self.path, self.ops, in_memory=True)
+        self._catch_up(descriptor, self._whole_size(descriptor))
+
+    def _catch_up(self, descriptor: int | None, size: int) -> None:
+        for _ in range(_ATTEMPTS):
+            projection = self.projection()
+            try:
+                self._read_up_to(projection, descriptor, size)
+            except StateUnreadableError:
+                projection.end_snapshot()
+                projection.restart()
+                raise
+            except StaleFoldError:
+                projection.restart()
+            except sqlite3.Error as error:
+                self.replace_failed(error)
+            else:
+                return
+        raise StateUnreadableError(
+            f"{database_path(self.path)} cannot be used", remedy="remove it: it is rebuilt from the log"
+        )
+
+    def _read_up_to(self, projection: Projection, descriptor: int | None, size: int) -> None:
+        projection.end_snapshot()
+        projection.restart()  # what was gathered and not committed may build on less than others have committed
+        if projection.is_current(descriptor, size):
+            return
+        if descriptor is not None:
+            # a writer killed before its flush left lines that no one may act on until they are on the device
+            self.ops.flush(descriptor)
+            self.ops.flush_directory(os.path.dirname(self.path))
+        projection.catch_up(descriptor, size)
+        projection.fold.flush()

@@ -1,0 +1,139 @@
+"""Every disk call that the ledger makes on its own files, and nothing else.
+
+One small class, so that a test can count the calls, let the n-th fail, or kill the process at it.
+SQLite makes its own calls; what it keeps can be rebuilt from the log at any time.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+
+_flush_data = getattr(os, "fdatasync", os.fsync)  # macOS has fsync only
+
+
+class FileOps:
+    """Plain calls of the operating system; each raises OSError as the system does."""
+
+    def open(self, path: str, flags: int) -> int:
+        """A file descriptor; new files get the permissions that the umask leaves of 0666."""
+        return os.open(path, flags, 0o666)
+
+    def close(self, descriptor: int) -> None:
+        """Close; a lock held through this descriptor is released."""
+        os.close(descriptor)
+
+    def lock(self, descriptor: int) -> None:
+        """Wait for the exclusive lock of an open file; it ends with the descriptor or the process."""
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+    def size(self, descriptor: int) -> int:
+        """Length in bytes."""
+        return os.fstat(descriptor).st_size
+
+    def pread(self, descriptor: int, length: int, offset: int) -> bytes:
+        """Up to *length* bytes from *offset* on; fewer only at the end of the file or at a signal."""
+        return os.pread(descriptor, length, offset)
+
+    def write(self, descriptor: int, data: bytes) -> int:
+        """One write; the number of bytes that it took."""
+        return os.write(descriptor, data)
+
+    def flush(self, descriptor: int) -> None:
+        """Wait until the file's data, and what is needed to find them, are on the device."""
+        _flush_data(descriptor)
+
+    def truncate(self, descriptor: int, length: int) -> None:
+        """Cut the file to *length* bytes."""
+        os.ftruncate(descriptor, length)
+
+    def flush_directory(self, path: str) -> None:
+        """Wait until the names in a directory are on the device."""
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def exists(self, path: str) -> bool:
+        """Whether something has this name."""
+        try:
+            os.stat(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        return True
+
+    def make_directory(self, path: str) -> None:
+        """Create one directory."""
+        os.mkdir(path)
+
+    def list_directory(self, path: str) -> list[str]:
+        """Names in a directory."""
+        return os.listdir(path)
+
+    def replace(self, source: str, target: str) -> None:
+        """Rename over *target*, in one step."""
+        os.replace(source, target)
+
+    def remove(self, path: str) -> None:
+        """Remove a file."""
+        os.unlink(path)
+
+
+def close_quietly(ops: FileOps, descriptor: int) -> None:
+    """Close; what an error here could tell is known already: a flush says whether data arrived."""
+    try:  # noqa: SIM105 - contextlib is not worth its import on this path
+        ops.close(descriptor)
+    except OSError:
+        pass
+
+
+def read_all(ops: FileOps, path: str) -> bytes | None:
+    """A small file as a whole; None when there is none."""
+    try:
+        descriptor = ops.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return None
+    try:
+        return read_exactly(ops, descriptor, ops.size(descriptor), 0)
+    finally:
+        close_quietly(ops, descriptor)
+
+
+def read_exactly(ops: FileOps, descriptor: int, length: int, offset: int) -> bytes:
+    """The bytes from *offset* on, *length* of them unless the file ends before."""
+    data = ops.pread(descriptor, length, offset)
+    while len(data) < length:
+        more = ops.pread(descriptor, length - len(data), offset + len(data))
+        if not more:
+            break
+        data += more
+    return data
+
+
+def write_durably(ops: FileOps, path: str, data: bytes) -> None:
+    """Put *data* at *path* so that a reader finds all of it or what stood there before, a crash included."""
+    temporary = f"{path}.tmp"
+    descriptor = ops.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    try:
+        rest = data
+        while rest:
+            rest = rest[ops.write(descriptor, rest) :]
+        ops.flush(descriptor)
+    finally:
+        ops.close(descriptor)
+    ops.replace(temporary, path)
+    ops.flush_directory(os.path.dirname(path) or ".")
+
+
+def make_directories(ops: FileOps, path: str) -> None:
+    """Create a directory and those above it; each new name is flushed in the one that holds it."""
+    if not path or ops.exists(path):
+        return
+    parent = os.path.dirname(path)
+    make_directories(ops, parent)
+    try:
+        ops.make_directory(path)
+    except FileExistsError:  # another process was first
+        return
+    ops.flush_directory(parent or ".")

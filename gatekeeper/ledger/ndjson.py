@@ -1,0 +1,302 @@
+"""The file ledger: `ports.Ledger` over one NDJSON file, a lock beside it, and the projection.
+
+An append is: lock, look whether the projection has seen the file's end, compare what the caller has
+seen, seal, one write, one flush, project, unlock. The log comes first and the state second, so a
+crash anywhere leaves at most a log that is ahead, and the next call reads on.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+
+from gatekeeper.errors import LogError, StateUnreadableError
+from gatekeeper.ledger import markers, torn
+from gatekeeper.ledger.appending import append_durably, open_for_appending, unwritable
+from gatekeeper.ledger.following import Follower
+from gatekeeper.ledger.fsops import FileOps, close_quietly, make_directories, read_all
+from gatekeeper.ledger.projection import database_path
+from gatekeeper.ledger.projection_fold import StaleFoldError
+from gatekeeper.ledger.projection_schema import discard, open_memory
+from gatekeeper.ledger.projection_view import ProjectionView
+from gatekeeper.ledger.sealing import Sealed, check_expectation, seal_all
+from gatekeeper.model.exchange import Expectation, Receipt
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from gatekeeper.model.policy import LoadedPolicy
+    from gatekeeper.ports import Clock
+
+BURST_EVENTS = 64
+"""How far the projection may lag behind one writer that appends again and again without reading."""
+
+
+class NdjsonLedger:
+    """Implements `ports.Ledger`; one object serves one thread.
+
+    Args:
+        path: of the log; its directory is created by the first append.
+        clock: gives each event its `ts`.
+        ops: the disk calls.
+    """
+
+    def __init__(self, path: str, *, clock: Clock, ops: FileOps | None = None) -> None:
+        self.path = os.path.abspath(path)
+        self._clock = clock
+        self._ops = ops if ops is not None else FileOps()
+        self._follower = Follower(self.path, self._ops)
+        self._appends_in_a_row = 0
+
+    def view(self) -> ProjectionView:
+        """Read the state up to the log's last line; creates nothing where there is no log.
+
+        Raises:
+            StateUnreadableError: the log cannot be read, or is another history than the one seen.
+        """
+        self._follower.settle()
+        self._appends_in_a_row = 0
+        try:
+            if self._ops.exists(markers.marker_path(self.path)):
+                self._record_notes()
+            return self._view()
+        except OSError as error:
+            raise StateUnreadableError(
+                f"{self.path} cannot be read: {error.strerror or error}",
+                remedy="mend the path or its permissions; until then only safety rules are asked",
+            ) from error
+
+    def append(
+        self,
+        drafts: Sequence[Mapping[str, Any]],
+        *,
+        expect: Expectation | None,
+        policies: Sequence[LoadedPolicy] = (),
+        actor: str,
+    ) -> Receipt:
+        """Seal and store *drafts* in one write, after `policy` events for the *policies* it lacks.
+
+        Raises:
+            ConflictError: the run, its slot or the key is not as expected; nothing was written.
+            LogError: it could not be written; nothing of it is left (or the message says so).
+        """
+        self._appends_in_a_row += 1
+        try:
+            make_directories(self._ops, os.path.dirname(self.path))
+            lock = self._follower.lock()
+            try:
+                return self._append_locked(drafts, expect=expect, policies=policies, actor=actor)
+            finally:
+                close_quietly(self._ops, lock)
+        except OSError as error:
+            raise unwritable(self.path, error) from error
+
+    def leave_marker(self, drafts: Sequence[Mapping[str, Any]]) -> str | None:
+        """Best effort: keep an unrecorded REJECT beside the log; its place, None when that failed too."""
+        lock = None
+        try:
+            make_directories(self._ops, os.path.dirname(self.path))  # the log may not have come so far
+            lock = self._follower.lock()
+        except OSError:  # the note matters more than its order
+            pass
+        try:
+            markers.leave(self._ops, self.path, drafts)
+        except OSError:
+            return None
+        finally:
+            if lock is not None:
+                close_quietly(self._ops, lock)
+        return markers.marker_path(self.path)
+
+    def read(self, *, start: int = 1) -> Iterator[tuple[Mapping[str, Any], bytes]]:
+        """Events from `seq` *start* on with their line bytes, in order; damaged lines are passed over."""
+        from gatekeeper.ledger.reading import read_file
+
+        return read_file(self._ops, self.path, start=start)
+
+    def head(self) -> Mapping[str, Any]:
+        """The log's end: `seq` (0: no event), `digest` (the next `prev`), `ts`, `is_complete`."""
+        self.view()
+        return self._follower.describe_head()
+
+    def rebuild(self) -> ProjectionView:
+        """Throw the projection away and fold the log as it stands now, wherever that leaves the runs.
+
+        Raises:
+            StateUnreadableError: the log cannot be read.
+            LogError: the projection cannot be thrown away.
+        """
+        self.close()
+        try:
+            if not self._ops.exists(self.path) and not self._ops.exists(database_path(self.path)):
+                return self.view()
+            lock = self._follower.lock()
+            try:
+                discard(self._ops, database_path(self.path))
+            finally:
+                close_quietly(self._ops, lock)
+        except OSError as error:
+            raise unwritable(database_path(self.path), error) from error
+        return self.view()
+
+    def close(self) -> None:
+        """Close the projection tidily, which waits for the device; a check need not."""
+        self._follower.close()
+
+    def _append_locked(
+        self,
+        drafts: Sequence[Mapping[str, Any]],
+        *,
+        expect: Expectation | None,
+        policies: Sequence[LoadedPolicy],
+        actor: str,
+    ) -> Receipt:
+        """Under the lock, with the log open. Raises OSError."""
+        descriptor = open_for_appending(self._ops, self.path)
+        try:
+            if expect is not None and (expect.slot is not None or expect.key is not None):
+                self._follower.settle()  # these are looked up in the tables
+            size = self._follower.make_ready(descriptor)
+            if self._ops.exists(markers.marker_path(self.path)):
+                size = self._append_notes(descriptor, size, actor)
+            return self._append(descriptor, size, drafts, expect=expect, policies=policies, actor=actor)
+        finally:
+            close_quietly(self._ops, descriptor)
+
+    def _view(self) -> ProjectionView:
+        try:
+            descriptor: int | None = self._ops.open(self.path, os.O_RDONLY)
+        except FileNotFoundError:
+            descriptor = None
+            if not self._ops.exists(database_path(self.path)):
+                return self._view_of(open_memory(), is_complete=True, segment=1)
+        try:
+            projection = self._follower.snapshot(descriptor)
+        finally:
+            if descriptor is not None:
+                close_quietly(self._ops, descriptor)
+        head = projection.head
+        return self._view_of(projection.connection, is_complete=head.is_complete, segment=head.segment)
+
+    def _view_of(self, connection: sqlite3.Connection, *, is_complete: bool, segment: int) -> ProjectionView:
+        return ProjectionView(
+            connection,
+            path=self.path,
+            ops=self._ops,
+            repair=self._repair,
+            is_complete=is_complete,
+            segment=segment,
+            warnings=self._follower.take_warnings(),
+        )
+
+    def _repair(self, error: sqlite3.Error) -> ProjectionView:
+        """For a view whose tables turned out damaged: a view on tables made anew."""
+        self._follower.replace_failed(error)
+        return self._view()
+
+    def _append(
+        self,
+        descriptor: int,
+        size: int,
+        drafts: Sequence[Mapping[str, Any]],
+        *,
+        expect: Expectation | None,
+        policies: Sequence[LoadedPolicy],
+        actor: str,
+    ) -> Receipt:
+        found = torn.recovered(self._ops, self.path)
+
+        def prepare() -> Sealed:
+            fold = self._follower.projection().fold
+            if expect is not None:
+                check_expectation(expect, fold)
+            told = found.document if found is not None else None
+            now = self._clock.now()
+            return seal_all(
+                drafts,
+                policies=policies,
+                actor=actor,
+                fold=fold,
+                now=now,
+                recovered=told,
+                is_bulk=self._appends_in_a_row > BURST_EVENTS,
+            )
+
+        try:
+            sealed = prepare()
+        except sqlite3.Error as error:  # a table that the head did not show to be damaged
+            self._follower.replace_failed(error)
+            self._follower.make_ready(descriptor)
+            sealed = prepare()
+        warnings, last_seq = [*sealed.warnings], self._follower.projection().head.seq
+        append_durably(self._ops, descriptor, self.path, size=size, data=sealed.data)
+        if size == 0:
+            warnings.append(
+                f"{self.path} is a new file and goes on from seq {last_seq}"
+                if last_seq
+                else f"new log created at {self.path}"
+            )
+        if found is not None:
+            kept_in = torn.file_as_told(self._ops, self.path, found)
+            warnings.append(f"an unfinished line of {found.document['bytes']} bytes was cut off and kept in {kept_in}")
+        self._project(sealed.events, sealed.lines, size)
+        return Receipt(tuple(sealed.events), (*warnings, *self._follower.take_warnings()))
+
+    def _project(self, events: Sequence[Mapping[str, Any]], lines: Sequence[bytes], offset: int) -> None:
+        """The state second. Failing here loses nothing: the next call reads the lines from the log."""
+        fold = self._follower.projection().fold
+        try:
+            for event, line in zip(events, lines, strict=True):
+                fold.take(event, line, offset)
+                offset += len(line) + 1
+            is_burst = self._appends_in_a_row > 1 and fold.pending < BURST_EVENTS
+            if not is_burst or fold.connection.in_transaction:
+                fold.flush()
+        except StaleFoldError:
+            self._follower.drop()  # another writer has just left its state: the next call reads the lines
+        except sqlite3.Error as error:
+            place = database_path(self.path)
+            self._follower.warnings.append(f"{place} was not updated ({error}): the next call does it")
+            self._follower.drop()
+
+    def _record_notes(self) -> None:
+        """Before anything is decided, REJECTs that could not be recorded become events; failing is told only."""
+        try:
+            lock = self._follower.lock()
+            try:
+                descriptor = open_for_appending(self._ops, self.path)
+                try:
+                    self._append_notes(descriptor, self._follower.make_ready(descriptor), actor="gatekeeper")
+                finally:
+                    close_quietly(self._ops, descriptor)
+            finally:
+                close_quietly(self._ops, lock)
+        except (OSError, LogError) as error:
+            self._follower.warnings.append(
+                f"{markers.marker_path(self.path)} holds a REJECT that is still not recorded: {error}"
+            )
+
+    def _append_notes(self, descriptor: int, size: int, actor: str) -> int:
+        """Turn the notes into events; the log's new size. The lock is held."""
+        if not self._ops.exists(markers.marker_path(self.path)):
+            return size  # another process was first
+        place = markers.marker_path(self.path)
+        notes = read_all(self._ops, place) or b""
+        try:
+            drafts, bad = markers.to_be_recorded(notes, self._follower.projection().fold)
+        except sqlite3.Error as error:
+            self._follower.replace_failed(error)
+            size = self._follower.make_ready(descriptor)
+            drafts, bad = markers.to_be_recorded(notes, self._follower.projection().fold)
+        if bad:
+            kept = markers.keep_aside(self._ops, self.path, bad)
+            self._follower.warnings.append(f"{len(bad)} lines of {place} are no notes of a REJECT: kept in {kept}")
+        if drafts:
+            receipt = self._append(descriptor, size, drafts, expect=None, policies=(), actor=actor)
+            ids = ", ".join(str(event["event_id"]) for event in receipt.events)
+            self._follower.warnings += [*receipt.warnings, f"recorded from {place}: {ids}"]
+            size = self._ops.size(descriptor)
+        markers.remove(self._ops, self.path)
+        return size

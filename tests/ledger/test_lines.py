@@ -1,0 +1,124 @@
+"""Bytes to lines to events: split at 0x0A only, every decoder of one mind, the chain checked link by link."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gatekeeper.ledger import codec
+from gatekeeper.ledger.chain import Chain
+from gatekeeper.ledger.codec import BULK_BYTES, decode, decoder_for, founding_decision, terminated_lines
+from gatekeeper.ledger.fsops import FileOps
+from gatekeeper.model.event import line_digest
+
+GENESIS = "sha256:" + "0" * 64
+
+LINES = [
+    b'{"a":1}',
+    b'{"a":1}\r',
+    b'{"a":NaN}',
+    b'{"a":1e400}',
+    b'{"a":123456789012345678901234567890}',
+    b'{"a":"\\ud800"}',
+    b'{"a":"\\ud83d\\ude00"}',
+    b'{"a":1}{"b":2}',
+    b'["a"]',
+    b"\xef\xbb\xbf{}",
+    b"{'a':1}",
+    b"\xff",
+    b"[" * 5000,
+]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_line_is_damaged_or_not_whatever_the_size_of_the_log(line: bytes) -> None:
+    """Long logs are read with another parser than short ones: they must agree on what is damaged."""
+    bulk = decoder_for(BULK_BYTES)
+    assert (bulk(line) is None) == (decode(line) is None)
+
+
+def test_half_a_character_is_damage() -> None:
+    """A lone surrogate has no bytes: nothing could print it or take its digest; a whole pair is a character."""
+    assert decode(b'{"a":"\\ud800"}') is None
+    assert decode(b'{"a":"\\ud83d\\ude00"}') == {"a": "\U0001f600"}
+
+
+@given(parts=st.lists(st.binary(max_size=40), max_size=12), block=st.integers(min_value=1, max_value=17))
+def test_lines_are_split_at_newlines_only(
+    parts: list[bytes], block: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Whatever the block size and whatever bytes stand there, U+2028 included: offsets and bytes are exact."""
+    data = "\u2028\x85".encode() + b"\n".join(parts)
+    path = tmp_path_factory.mktemp("lines") / "log"
+    path.write_bytes(data)
+    descriptor = os.open(path, os.O_RDONLY)
+    before = codec.BLOCK_BYTES
+    try:
+        codec.BLOCK_BYTES = block
+        found = list(terminated_lines(FileOps(), descriptor, start=0, end=len(data)))
+    finally:
+        codec.BLOCK_BYTES = before
+        os.close(descriptor)
+    assert [line for _, line in found] == data.split(b"\n")[:-1]
+    assert all(data[offset : offset + len(line) + 1] == line + b"\n" for offset, line in found)
+
+
+def test_each_break_of_the_chain_is_named() -> None:
+    """Edited, left out, doubled, without a place: each is told apart."""
+    chain = Chain()
+    assert chain.step({"kind": "decision", "seq": 1, "prev": GENESIS}, b"one") is None
+    assert chain.step({"kind": "decision", "seq": 2, "prev": line_digest(b"one")}, b"two") is None
+    assert chain.step({"kind": "decision", "seq": 3, "prev": GENESIS}, b"three") == (
+        "(seq 3) does not hold the digest of the line before"
+    )
+    assert chain.step({"kind": "decision", "seq": 6, "prev": line_digest(b"three")}, b"six") == (
+        "follows a gap: seqs 4-5 missing"
+    )
+    assert chain.step({"kind": "decision", "seq": 6, "prev": line_digest(b"six")}, b"x") == "has seq 6, expected 7"
+    assert chain.step({"kind": "decision", "seq": True, "prev": line_digest(b"x")}, b"y") == "has no seq, expected 7"
+    assert chain.step(None, b"z") == "is damaged"
+    assert chain.step({"kind": "decision", "seq": 7, "prev": line_digest(b"z")}, b"seven") is None
+
+
+def test_a_chain_can_be_followed_from_a_head_that_was_kept() -> None:
+    """`verify --from` and a rotated file begin behind a known event."""
+    chain = Chain(seq=17, digest=line_digest(b"seventeen"))
+    assert chain.step({"kind": "decision", "seq": 18, "prev": line_digest(b"seventeen")}, b"eighteen") is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"run_id": "r", "stage": "S", "verdict": "REJECT"},
+        {"run_id": "r", "stage": "S", "decision": "REJECT"},
+        {"run_id": "r", "stage": "S", "decision": {"verdict": "REJECT"}},
+    ],
+)
+def test_a_founding_line_states_its_verdict_in_three_ways(line: dict[str, object]) -> None:
+    """At the top, as text, or in an object: each is the same decision."""
+    found = founding_decision(line)
+    assert (found["kind"], found["event_id"], found["decision"]["verdict"]) == ("decision", "r:S", "REJECT")
+    assert found["decision"]["reason_codes"] == []
+
+
+def test_a_founding_line_with_an_unknown_verdict_has_none() -> None:
+    """What is no verdict is not taken for one."""
+    assert founding_decision({"run_id": "r", "stage": "S", "verdict": "MAYBE"})["decision"]["verdict"] is None
+    assert founding_decision({"verdict": ["REJECT"]})["decision"]["verdict"] is None
+
+
+def test_a_log_longer_than_a_block_is_read_whole(tmp_path: Path) -> None:
+    """One line longer than what is in memory at once."""
+    path = tmp_path / "log"
+    line = b"x" * (codec.BLOCK_BYTES * 2 + 5)
+    path.write_bytes(line + b"\nshort\n")
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        found = list(terminated_lines(FileOps(), descriptor, start=0, end=len(line) + 7))
+    finally:
+        os.close(descriptor)
+    assert [len(part) for _, part in found] == [len(line), 5]
