@@ -6,13 +6,12 @@ against what was read. Whoever was first makes us read and decide again: two cal
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from gatekeeper.errors import LogError, RunRefusedError, StateUnreadableError
-from gatekeeper.model.event import action_draft
+from gatekeeper.errors import LogError, LogInDoubtError, RunRefusedError, StateUnreadableError
+from gatekeeper.model.event import action_draft, policy_draft
 from gatekeeper.model.exchange import ConflictError, Expectation
 from gatekeeper.model.reasons import Verdict
 from gatekeeper.model.run import Run, RunState, apply
+from gatekeeper.model.values import replace
 from gatekeeper.orchestrator.judge import Proposal, draft_ending
 from gatekeeper.orchestrator.propose import propose
 from gatekeeper.orchestrator.question import Answer, question_digest
@@ -52,7 +51,8 @@ def ask(question: Question, *, ledger: Ledger, clock: Clock, fixed_stage: str | 
 
 
 def _ask(question: Question, ledger: Ledger, clock: Clock, fixed_stage: str | None) -> Answer:
-    for _ in range(MAX_CONFLICTS):
+    conflicts = 0
+    while True:
         view = ledger.view()
         step = propose(question, view, now=clock.now(), fixed_stage=fixed_stage)
         if isinstance(step, Answer):
@@ -64,12 +64,13 @@ def _ask(question: Question, ledger: Ledger, clock: Clock, fixed_stage: str | No
         try:
             receipt = ledger.append(step.drafts, expect=step.expect, policies=step.policies, actor=question.actor)
         except ConflictError:
-            fixed_stage = step.stage
-            continue
+            fixed_stage, conflicts = step.stage, conflicts + 1
+            if conflicts < MAX_CONFLICTS:
+                continue
+            return _not_recorded(step, _busy(question.run_id or str(question.token)), ledger, actor=question.actor)
         except LogError as error:
-            return _not_recorded(step, error, ledger)
+            return _not_recorded(step, error, ledger, actor=question.actor)
         return _answer(step, receipt.events, step.run, (*view.warnings, *receipt.warnings))
-    raise _busy(question.run_id or str(question.token))
 
 
 def stop(run_id: str, *, reason: str, actor: str, ledger: Ledger) -> Answer:
@@ -132,18 +133,21 @@ def _after(events: Sequence[Mapping[str, Any]], run: Run | None, run_id: str) ->
     return run
 
 
-def _not_recorded(step: Proposal, error: LogError, ledger: Ledger) -> Answer:
+def _not_recorded(step: Proposal, error: LogError, ledger: Ledger, *, actor: str) -> Answer:
     """Nothing goes forward unrecorded; going back is always possible (SPEC 7)."""
     verdict = step.decision.verdict
     if verdict is not Verdict.REJECT:
-        raise LogError(f"{verdict.value} was reached and is not given: {error.message}", remedy=error.remedy) from error
+        kind = LogInDoubtError if isinstance(error, LogInDoubtError) else LogError
+        raise kind(f"{verdict.value} was reached and is not given: {error.message}", remedy=error.remedy) from error
     draft = step.drafts[-1]
+    # with its policies and with what goes before it (a supersede), so that the log will explain itself
+    notes = [*(policy_draft(loaded, actor=actor) for loaded in step.policies), *step.drafts]
     return Answer(
         draft,
         verdict,
         step.run,
         is_unrecorded=True,
-        warnings=unrecorded_warnings(str(draft["run_id"]), error, ledger.leave_marker([draft])),
+        warnings=unrecorded_warnings(str(draft["run_id"]), error, ledger.leave_marker(notes)),
     )
 
 

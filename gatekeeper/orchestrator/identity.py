@@ -54,22 +54,23 @@ def _run_of_token(token: str, view: LedgerView) -> str:
 
 
 def _refuse_other_values(question: Question, run: Run) -> None:
+    has_decision = bool(run.decisions_at)  # a founding-style line fixes only what it happens to state
     fixed = (
-        ("experiment", run.experiment_id, question.experiment_id),
-        ("variant", run.variant_id, question.variant_id),
-        ("revision", run.revision, question.revision),
-        ("change class", run.change_class, question.change_class),
+        ("experiment", run.experiment_id, question.experiment_id, False),
+        ("variant", run.variant_id, question.variant_id, False),
+        ("revision", run.revision, question.revision, has_decision),
+        ("change class", run.change_class if has_decision else None, question.change_class, has_decision),
     )
-    for name, recorded, given in fixed:
-        # the first decision of a log from elsewhere may state no experiment at all: nothing to compare with
-        if given is not None and given != recorded and not (recorded is None and name in {"experiment", "variant"}):
+    for name, recorded, given, is_none_a_value in fixed:
+        if given is not None and given != recorded and (recorded is not None or is_none_a_value):
+            again = recorded or "the call without it"
             raise RunRefusedError(
                 f"run {run.run_id} was started with {name} {recorded or 'not stated'}, this call says {given}",
-                remedy=f"a new {name} is a new run: give it its own --run-id, or repeat {recorded or 'the call without it'}",
+                remedy=f"a new {name} is a new run: give it its own --run-id, or repeat {again}",
                 reason=f"other_{name.replace(' ', '_')}",
                 run_id=run.run_id,
             )
-    if question.is_simulated != run.simulated:
+    if question.is_simulated != run.simulated and has_decision:
         first = "simulated (--as-of)" if run.simulated else "real"
         raise RunRefusedError(
             f"run {run.run_id} is {first} from its first decision on; this call is not",

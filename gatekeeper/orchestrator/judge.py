@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gatekeeper.evaluator import evaluate
 from gatekeeper.model.context import Context, PolicyDigests
 from gatekeeper.model.event import action_draft, decision_draft, ending_decision
 from gatekeeper.model.hold import plan_hold
 from gatekeeper.model.reasons import Verdict
 from gatekeeper.model.times import format_time
+from gatekeeper.model.values import dataclass
 from gatekeeper.orchestrator.question import question_digest
 
 TYPE_CHECKING = False
@@ -58,7 +57,9 @@ class Proposal:
 def context_of(case: Case) -> Context:
     """What the evaluator is told besides policy and snapshot."""
     run, question, stage = case.run, case.question, case.stage
-    hold = run.hold if run is not None and run.hold is not None and run.hold.stage == stage else None
+    open_hold = run.hold if run is not None else None
+    hold = open_hold if open_hold is not None and open_hold.stage == stage else None
+    is_aside = open_hold is not None and hold is None
     given = case.loaded.digest if question.policy is None else question.policy.digest
     from_stage = run.stage if run is not None else None
     gate = case.loaded.policy.promotion_gate
@@ -72,7 +73,7 @@ def context_of(case: Case) -> Context:
         approvals=(),
         change_class=_change_class(case),
         policy=PolicyDigests(run=case.loaded.digest, given=given),
-        attempt=hold.attempt + 1 if hold is not None else 1,
+        attempt=hold.attempt + 1 if hold is not None else int(not is_aside),
         looks=(run.looks if run is not None else 0) + (1 if is_look else 0),
         first_held_at=hold.first_held_at if hold is not None else None,
         deadline_at=hold.deadline_at if hold is not None else None,
@@ -196,20 +197,19 @@ def _known(case: Case) -> Run:
 
 
 def _change_class(case: Case) -> str:
-    if case.run is not None and case.run.is_begun:
+    if case.run is not None and case.run.decisions_at:
         return case.run.change_class
     return case.question.change_class or "reversible"
 
 
 def _identity(case: Case) -> dict[str, Any]:
     run, question = case.run, case.question
-    begun = run if run is not None and run.is_begun else None
-    return {
-        "run_id": case.run_id,
-        "experiment_id": begun.experiment_id if begun is not None else question.experiment_id,
-        "variant_id": begun.variant_id if begun is not None else question.variant_id,
-        "revision": begun.revision if begun is not None else question.revision,
-    }
+    given = (question.experiment_id, question.variant_id, question.revision)
+    stated = (run.experiment_id, run.variant_id, run.revision) if run is not None else given
+    fixed = stated
+    if run is None or not run.decisions_at:  # a founding-style line may have stated a part of it
+        fixed = (stated[0] or given[0], stated[1] or given[1], stated[2] or given[2])
+    return {"run_id": case.run_id, "experiment_id": fixed[0], "variant_id": fixed[1], "revision": fixed[2]}
 
 
 def _simulated(case: Case) -> dict[str, Any]:

@@ -5,13 +5,12 @@ The numbers in `propose` are those of SPEC's order of answers.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from gatekeeper.errors import InputRefusedError, RunRefusedError
 from gatekeeper.model.event import seal
 from gatekeeper.model.exchange import Expectation
 from gatekeeper.model.reasons import Verdict
 from gatekeeper.model.run import RunState, apply
+from gatekeeper.model.values import replace
 from gatekeeper.orchestrator.identity import find_run, policy_of_run, refuse_succeeded
 from gatekeeper.orchestrator.judge import (
     Case,
@@ -54,7 +53,6 @@ def propose(question: Question, view: LedgerView, *, now: int, fixed_stage: str 
     if run.state is RunState.STOPPED:  # (1)
         return stopping_answer(run, view)
     refuse_succeeded(run, view)
-    _refuse_first_only_options(question, run, view)
     loaded = policy_of_run(question, run, view)
     adopted = _adopted(question, run)
     evidence = {**run.evidence, **question.evidence}
@@ -73,6 +71,7 @@ def propose(question: Question, view: LedgerView, *, now: int, fixed_stage: str 
     )
     if same is not None and _is_fresh(case):
         return Answer(same, _verdict(same), run, is_recorded=True)
+    _refuse_first_only_options(question, run, view, is_first_read=fixed_stage is None)
     if fixed_stage is not None and has_passed(run, stage, stages) and run.stage is not None:
         proposal = _proposal(replace(case, stage=run.stage), view)
         return replace(proposal, stage=fixed_stage, is_reject_only=True)
@@ -143,8 +142,9 @@ def _propose_first(case: Case, view: LedgerView) -> Proposal:
     return _proposal(case, view, before=before, live=live)
 
 
-def _refuse_first_only_options(question: Question, run: Run, view: LedgerView) -> None:
-    if question.start_stage is not None:
+def _refuse_first_only_options(question: Question, run: Run, view: LedgerView, *, is_first_read: bool) -> None:
+    # a call that found no run when it first read keeps the stage it asked, whoever began the run meanwhile
+    if question.start_stage is not None and is_first_read:
         raise RunRefusedError(
             f"--start-stage is for a run's first check; run {run.run_id} has begun and is at {run.stage}",
             remedy="leave --start-stage out",
@@ -189,7 +189,8 @@ def _propose_adoption(case: Case, adopted: LoadedPolicy, view: LedgerView) -> Pr
     draft = draft_adoption(case, adopted, str(case.question.adopt_reason))
     # what the run will be behind that event, so that the decision in the same write continues it
     after = apply(case.run, seal(draft, seq=0, prev="", ts=""))
-    return _proposal(replace(case, run=after, loaded=adopted), view, before=(draft,))
+    proposal = _proposal(replace(case, run=after, loaded=adopted), view, before=(draft,))
+    return replace(proposal, run=case.run)
 
 
 def _is_fresh(case: Case) -> bool:
@@ -205,9 +206,14 @@ def _proposal(
 ) -> Proposal:
     context, decision = judge(case)
     question, run = case.question, case.run
-    is_first = run is None or not run.is_begun
     key_event = view.key(question.idempotency_key) if question.idempotency_key is not None else None
-    slot = (str(question.experiment_id), str(question.variant_id), question.is_simulated) if is_first else None
+    slot = None
+    if run is None or not run.is_begun:
+        slot = (str(question.experiment_id), str(question.variant_id), question.is_simulated)
+    elif run.state is RunState.COMPLETED and run.experiment_id is not None and run.variant_id is not None:
+        # it may become HELD, which is live, so nobody else may become live meanwhile
+        slot = (run.experiment_id, run.variant_id, run.simulated)
+        live = view.live_run(run.experiment_id, run.variant_id, simulated=run.simulated)
     return Proposal(
         decision=decision,
         stage=case.stage,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from gatekeeper.model.canonical import digest
+from gatekeeper.model.values import dataclass, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

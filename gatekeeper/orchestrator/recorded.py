@@ -62,8 +62,8 @@ def same_question(
 ) -> Mapping[str, Any] | None:
     """A recorded ACCEPT of the same run, stage, policy, revision, snapshot and effective evidence."""
     policy_digest = run.policy_digest if question.policy is None else question.policy.digest
-    if policy_digest is None:
-        return None
+    if policy_digest is None or policy_digest != run.policy_digest:
+        return None  # whatever was accepted under another policy, the run's own judges now
     content = content_question(
         run_id=run.run_id,
         stage=stage,

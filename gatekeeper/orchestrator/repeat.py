@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 from gatekeeper.errors import SnapshotError, TokenError
 from gatekeeper.model.reasons import Verdict
 from gatekeeper.model.snapshot import snapshot_from_document
 from gatekeeper.model.times import MICROSECONDS, require_time
+from gatekeeper.model.values import dataclass, replace
 from gatekeeper.orchestrator.gate import ask
 from gatekeeper.orchestrator.question import Question
 from gatekeeper.orchestrator.stages import default_stage
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from gatekeeper.model.run import Run
     from gatekeeper.model.snapshot import Snapshot
     from gatekeeper.orchestrator.question import Answer
-    from gatekeeper.ports import Clock, Ledger, LedgerView
+    from gatekeeper.ports import Clock, Ledger
 
 _WORST_FIRST = (Verdict.REJECT, Verdict.DEGRADE, Verdict.ACCEPT)
 
@@ -94,15 +93,14 @@ def reevaluate(
         read_source: reads the evidence that was recorded with a hold; SnapshotError when it cannot.
         as_of: ask the holds of simulated runs, at this time (RFC 3339); real ones are asked without it.
     """
-    view = ledger.view()
-    for run in view.holds():
+    for run in ledger.view().holds():
         hold = run.hold
         if hold is None or run.simulated != (as_of is not None):
             continue
         now = clock.now() if as_of is None else require_time(as_of)
         if only_due and now < require_time(hold.not_before):
             continue
-        snapshot, problem = _evidence_for(run, view, read_source, now=now)
+        snapshot, problem = _evidence_for(run, ledger, read_source, now=now)
         if snapshot is None:
             yield HoldOutcome(run, problem=problem)
             continue
@@ -126,7 +124,7 @@ def worst_verdict(verdicts: Sequence[Verdict]) -> Verdict | None:
 
 
 def _evidence_for(
-    run: Run, view: LedgerView, read_source: Callable[[Mapping[str, Any]], Snapshot], *, now: int
+    run: Run, ledger: Ledger, read_source: Callable[[Mapping[str, Any]], Snapshot], *, now: int
 ) -> tuple[Snapshot | None, str]:
     """Evidence to ask a hold with: read again, or the last one when only its deadline can be applied."""
     hold = run.hold
@@ -140,7 +138,7 @@ def _evidence_for(
         except SnapshotError as error:
             problem = f"needs evidence: {error.message}"
     if hold.deadline_at is not None and now >= require_time(hold.deadline_at):
-        event = view.event(hold.event_id)
+        event = ledger.view().event(hold.event_id)  # earlier answers of this pass have ended the view of the holds
         if event is not None:
             return snapshot_from_document(event["metrics_snapshot"]), ""
     return None, problem

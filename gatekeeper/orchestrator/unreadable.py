@@ -5,7 +5,7 @@ from __future__ import annotations
 from gatekeeper.errors import StateUnreadableError
 from gatekeeper.evaluator import evaluate
 from gatekeeper.model.context import Context
-from gatekeeper.model.event import decision_draft
+from gatekeeper.model.event import decision_draft, policy_draft
 from gatekeeper.model.reasons import HARM, Verdict, split_code
 from gatekeeper.model.times import format_time
 from gatekeeper.orchestrator.question import Answer
@@ -67,7 +67,9 @@ def answer_without_state(
                 draft,
                 Verdict.REJECT,
                 is_unrecorded=True,
-                warnings=unrecorded_warnings(run_id, error, leave_marker([draft])),
+                warnings=unrecorded_warnings(
+                    run_id, error, leave_marker([policy_draft(loaded, actor=question.actor), draft])
+                ),
             )
     raise error
 
