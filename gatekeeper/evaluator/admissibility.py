@@ -44,7 +44,7 @@ def ask_required(check: Check) -> None:
         check.hinder(
             required.rule,
             hindrance,
-            observed=observed_of(hindrance, value, reading.observation),
+            observed=observed_of(value, reading.observation),
             source=reading.source,
         )
 
@@ -75,7 +75,7 @@ def ask_times(check: Check) -> None:
 
 def _pass_freshness(check: Check, age: float, source: str | None) -> None:
     rule, limit = check.plan.freshness, check.plan.max_freshness_seconds
-    if limit is None or age < 0:
+    if limit is None:
         check.findings.append(rule.not_asked)
     else:
         check.findings.append(measured(rule.passed, age, difference(limit, age), source))
@@ -120,24 +120,22 @@ class _Hindered:
 
 
 def _ask_window(check: Check, entered_at: int) -> None:
-    rule, times, readings = check.plan.window, check.times, check.readings
-    names = check.plan.window_metrics
-    if names or check.plan.asked_metrics:
-        found = [(name, window) for name in names if (window := readings[name].window) is not None]
-        dated = [readings[name].times for name in names]
-    else:
-        dated = [times.of(None, {})]
-        hindrance = times.window_hindrance(dated[0])
-        found = [] if hindrance is None else [("", hindrance)]
+    rule = check.plan.window
+    named = [(name, check.readings[name].times) for name in check.plan.window_metrics]
+    if not check.plan.asked_metrics:
+        named = [("", check.times.of(None, {}))]
+    found = [(name, times.window) for name, times in named if times.window is not None]
+    starts = [times.window_start for _, times in named if times.window_start is not None]
     if found:
         hindrance = _most_urgent(found)
-        fits_at = times.window_fits_at
+        fits_at = check.times.window_fits_at
         waits = (wait_until(fits_at),) if fits_at is not None and hindrance.outcome is Outcome.STALE else ()
         _charge(check, rule, hindrance, found, waits)
-        return
-    starts = [start for of_metric in dated if (start := times.window_start(of_metric)) is not None]
-    start_text = time_text(min(starts)) if starts else None
-    check.findings.append(finding_of(rule.passed, observed=start_text, limit=time_text(entered_at)))
+    elif not starts or len(starts) < len(named):  # nothing has a window, or times are invalid, as freshness says
+        check.findings.append(rule.not_asked)
+    else:
+        start, entered = time_text(min(starts)), time_text(entered_at)
+        check.findings.append(finding_of(rule.passed, observed=start, limit=entered))
 
 
 def _most_urgent(found: Named) -> Hindrance:

@@ -91,8 +91,6 @@ class Check:
         self.troubles.append(Trouble(finding, hindrance.code, phase, hindrance.missing, actions))
 
 
-def observed_of(hindrance: Hindrance, value: object, observation: Mapping[str, Any]) -> float | str | bool | None:
+def observed_of(value: object, observation: Mapping[str, Any]) -> float | str | bool | None:
     """What a hindered finding shows as `observed`: the value, or the text that was no number."""
-    if value is None and hindrance.outcome is not Outcome.MISSING:
-        return shown(observation.get("value_text"))
-    return shown(value)
+    return shown(observation.get("value_text") if value is None else value)

@@ -7,80 +7,52 @@ plain comparisons need no decimals; differences and products do.
 
 from __future__ import annotations
 
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
-
-from gatekeeper.model.canonical import MAX_SAFE_INTEGER, is_number, number_text
+from gatekeeper.model.canonical import is_number, number_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# any sum, difference or product of two doubles' shortest texts fits: exponents lie within ±650
-_EXACT = Context(prec=1500, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
 _BILLION = 1_000_000_000
-_LARGEST = 1.7976931348623157e308
-_SMALLEST = 5e-324
+_COUNTED = 1e6  # below it a count of billionths has at most 15 digits
 _SHOWN_TEXT = 100
 
 
 def difference(minuend: float, subtrahend: float) -> float:
-    """The double nearest to the exact difference of two numbers; it has the sign of the exact difference."""
-    if isinstance(minuend, int) and isinstance(subtrahend, int):
-        return _loggable(minuend - subtrahend)
-    a, b = _billionths(minuend), _billionths(subtrahend)
-    if a is not None and b is not None:
-        return (a - b) / _BILLION
-    return _to_float(_EXACT.subtract(_to_decimal(minuend), _to_decimal(subtrahend)))
+    """The double nearest to the exact difference of two numbers; it has the sign of the exact difference.
+
+    The quick way counts in billionths. A decimal number of at most 15 digits is told from every other
+    one by its double, so a count that gives the double back is what the shortest text states.
+    """
+    if -_COUNTED < minuend < _COUNTED and -_COUNTED < subtrahend < _COUNTED:
+        a, b = round(minuend * 1e9), round(subtrahend * 1e9)
+        if a / 1e9 == minuend and b / 1e9 == subtrahend:
+            return (a - b) / _BILLION
+    from gatekeeper.evaluator.decimals import exact_difference
+
+    return exact_difference(minuend, subtrahend)
 
 
-def left_of_budget(worse: float, better: float, allowed: float, reference: float | None) -> float:
+def left_of_budget(worse: float, better: float, allowed: float, reference: float = 1) -> float:
     """What is left of an allowed worsening, in the metric's unit; negative when it is used up.
 
     Args:
         worse, better: the two values in the order in which their difference is the worsening.
-        allowed: the budget; with *reference*, as a share of that value's size.
-        reference: the baseline's value for a relative budget, None for an absolute one.
+        allowed: the budget, as a share of the size of *reference*.
+        reference: the baseline's value for a relative budget, 1 for an absolute one.
     """
-    a, b, c = _billionths(worse), _billionths(better), _billionths(allowed)
-    size = _BILLION if reference is None else _billionths(abs(reference))
-    if a is not None and b is not None and c is not None and size is not None:
-        return (c * size - (a - b) * _BILLION) / (_BILLION * _BILLION)
-    worsening = _EXACT.subtract(_to_decimal(worse), _to_decimal(better))
-    budget = _to_decimal(allowed)
-    if reference is not None:
-        budget = _EXACT.multiply(budget, _to_decimal(abs(reference)))
-    return _to_float(_EXACT.subtract(budget, worsening))
+    if (
+        -_COUNTED < worse < _COUNTED
+        and -_COUNTED < better < _COUNTED
+        and -_COUNTED < allowed < _COUNTED
+        and -_COUNTED < reference < _COUNTED
+    ):
+        a, b, c, size = round(worse * 1e9), round(better * 1e9), round(allowed * 1e9), round(abs(reference) * 1e9)
+        if a / 1e9 == worse and b / 1e9 == better and c / 1e9 == allowed and size / 1e9 == abs(reference):
+            return (c * size - (a - b) * _BILLION) / _BILLION**2
+    from gatekeeper.evaluator.decimals import exact_left_of_budget
 
-
-def _billionths(number: float) -> int | None:
-    """*number* as a whole count of billionths, if that is what its shortest text states.
-
-    A decimal number of at most 15 digits is told from every other one by its double, so one that gives
-    the double back is the one that the shortest text states.
-    """
-    if not -1e6 < number < 1e6:
-        return None
-    count = round(number * 1e9)
-    return count if count / 1e9 == number else None
-
-
-def _to_decimal(number: float) -> Decimal:
-    return Decimal(number) if isinstance(number, int) else Decimal(repr(number))
-
-
-def _to_float(number: Decimal) -> float:
-    """The nearest double, but neither zero for what is not zero nor an infinity."""
-    if not number:
-        return 0.0
-    nearest = max(-_LARGEST, min(_LARGEST, float(number)))
-    return _loggable(nearest) or (_SMALLEST if number > 0 else -_SMALLEST)
-
-
-def _loggable(number: float) -> float:
-    """*number*, or the largest safe integer for one that canonical JSON does not give back."""
-    if is_number(number):
-        return number
-    return MAX_SAFE_INTEGER if number > 0 else -MAX_SAFE_INTEGER
+    return exact_left_of_budget(worse, better, allowed, reference)
 
 
 def shown(value: Any) -> float | str | bool | None:
@@ -90,5 +62,5 @@ def shown(value: Any) -> float | str | bool | None:
     if isinstance(value, str):
         return value[:_SHOWN_TEXT]
     if isinstance(value, float):
-        return number_text(value) if abs(value) <= _LARGEST else repr(value)
+        return number_text(value)
     return None

@@ -23,7 +23,6 @@ class Reading:
     """One metric in one snapshot.
 
     Attributes:
-        name: the metric.
         value: as read; None when absent.
         is_number: whether it is one, booleans excluded.
         observation: its entry of `observations`, empty when there is none.
@@ -32,13 +31,23 @@ class Reading:
         times: what the snapshot states about its age.
         window: set when its window began before the stage (or cannot be told), where that is asked.
         admission: `window`, else the trouble with its times, else None.
+        source: where it came from: as its observation says, else the source that lists it.
     """
 
-    __slots__ = ("admission", "hindrance", "is_number", "name", "observation", "problem", "times", "value", "window")
+    __slots__ = (
+        "admission",
+        "hindrance",
+        "is_number",
+        "observation",
+        "problem",
+        "source",
+        "times",
+        "value",
+        "window",
+    )
 
     def __init__(
         self,
-        name: str,
         value: Any,
         observation: Mapping[str, Any],
         problem: Hindrance | None,
@@ -46,7 +55,6 @@ class Reading:
         times: MetricTimes,
         window: Hindrance | None,
     ) -> None:
-        self.name = name
         self.value = value
         self.is_number = is_number(value)
         self.observation = observation
@@ -55,12 +63,8 @@ class Reading:
         self.times = times
         self.window = window
         self.admission = window or times.hindrance
-
-    @property
-    def source(self) -> str | None:
-        """Where the value came from: as its observation says, else the source that lists it."""
-        stated = self.observation.get("source")
-        return stated if isinstance(stated, str) else self.times.listed_by
+        source = observation.get("source")
+        self.source = source if isinstance(source, str) else times.listed_by
 
 
 def read_metrics(document: Mapping[str, Any], plan: StagePlan, times: Times) -> dict[str, Reading]:
@@ -86,8 +90,8 @@ def read_metrics(document: Mapping[str, Any], plan: StagePlan, times: Times) -> 
         value = metrics.get(name)
         hindrance = problem or (metric.absent if value is None else None)
         of_metric = times.of(name, observation)
-        window = times.window_hindrance(of_metric) if metric.has_window else None
-        readings[name] = Reading(name, value, observation, problem, hindrance, of_metric, window)
+        window = of_metric.window if metric.has_window else None
+        readings[name] = Reading(value, observation, problem, hindrance, of_metric, window)
     return readings
 
 

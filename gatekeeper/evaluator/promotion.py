@@ -82,13 +82,16 @@ class _Primary:
 
     def _ask_sample_size(self, need: float) -> None:
         rule, have = self.plan.sample_size, self.part.get("sample_size")
-        collect = Action("collect_sample", {"metric": self.plan.metric, "have": have, "need": need})
         if self._is_hindered(rule, "sample_size", have):
             return
+        if have is not None and have >= need:
+            self.check.findings.append(measured(rule.passed, have, difference(have, need)))
+            return
+        collect = Action("collect_sample", {"metric": self.plan.metric, "have": have, "need": need})
         if have is None:
-            self._not_ready(rule, "sample_size", Action("collect_sample", {**collect.params, "have": None}))
+            self._not_ready(rule, "sample_size", collect)
         else:
-            self._conclude(rule, observed=have, is_met=have >= need, margin=difference(have, need), action=collect)
+            self._conclude(rule, observed=have, is_met=False, margin=difference(have, need), action=collect)
 
     def _ask_stable(self) -> None:
         rule, stable = self.plan.stable, self.part.get("assignment_stable")

@@ -65,7 +65,7 @@ def _hinder(
         rule,
         hindrance,
         would_be=would_be,
-        observed=observed_of(hindrance, reading.value, reading.observation),
+        observed=observed_of(reading.value, reading.observation),
         baseline=baseline,
         source=hindrance.source or reading.source,
     )
@@ -135,7 +135,7 @@ def _ask_budgets(check: Check, guardrail: GuardrailPlan, reading: Reading, hindr
 
 def _left(guardrail: GuardrailPlan, budget: BudgetPlan, value: float, reference: float) -> float:
     worse, better = (value, reference) if guardrail.lower_is_better else (reference, value)
-    return left_of_budget(worse, better, budget.allowed, reference if budget.is_ratio else None)
+    return left_of_budget(worse, better, budget.allowed, reference if budget.is_ratio else 1)
 
 
 def _conclude(
