@@ -10,9 +10,10 @@ from __future__ import annotations
 import os
 import sqlite3
 
-from gatekeeper.errors import LogError, StateUnreadableError
+from gatekeeper.errors import LogDamagedError, LogError, StateUnreadableError
 from gatekeeper.ledger import markers, torn
 from gatekeeper.ledger.appending import append_durably, open_for_appending, unwritable
+from gatekeeper.ledger.chain import seq_of
 from gatekeeper.ledger.following import Follower
 from gatekeeper.ledger.fsops import FileOps, close_quietly, make_directories, read_all
 from gatekeeper.ledger.projection import database_path
@@ -122,12 +123,14 @@ class NdjsonLedger:
         return self._follower.describe_head()
 
     def rebuild(self) -> ProjectionView:
-        """Throw the projection away and fold the log as it stands now, wherever that leaves the runs.
+        """Throw the projection away and fold the log as it stands now.
 
         Raises:
+            LogDamagedError: the log ends before what the projection has seen; runs would begin anew.
             StateUnreadableError: the log cannot be read.
             LogError: the projection cannot be thrown away.
         """
+        self._refuse_forgetting()
         self.close()
         try:
             if not self._ops.exists(self.path) and not self._ops.exists(database_path(self.path)):
@@ -140,6 +143,19 @@ class NdjsonLedger:
         except OSError as error:
             raise unwritable(database_path(self.path), error) from error
         return self.view()
+
+    def _refuse_forgetting(self) -> None:
+        try:
+            known = int(self.head()["seq"])
+        except StateUnreadableError:
+            return  # another history stands there: whoever asks for it gets that one
+        last = max((seq_of(event) or 0 for event, _ in self.read()), default=0)
+        if last < known:
+            raise LogDamagedError(
+                f"{self.path} ends at seq {last}, and seq {known} has been seen: "
+                f"rebuilding would forget what happened in {last + 1} to {known}",
+                remedy=f"bring that part back; without it the log goes on at seq {known + 1} and the runs stay as they are",
+            )
 
     def close(self) -> None:
         """Close the projection tidily, which waits for the device; a check need not."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gatekeeper.errors import LogError, StateUnreadableError
+from gatekeeper.errors import LogDamagedError, LogError, StateUnreadableError
 from gatekeeper.ledger.fsops import FileOps
 from gatekeeper.model.event import line_digest
 from gatekeeper.model.exchange import ConflictError, Expectation
@@ -264,6 +264,21 @@ def test_rebuilding_gives_the_same_state(tmp_path: Path) -> None:
     before = {run.run_id: run for run in ledger.view().runs()}
     assert {run.run_id: run for run in ledger.rebuild().runs()} == before
     assert len(events_of(path)) == 5
+
+
+@pytest.mark.parametrize("kept", [0, 2, 4])
+def test_rebuilding_from_a_cut_log_does_not_bring_a_stopped_run_back(tmp_path: Path, kept: int) -> None:
+    """What the state has seen is not forgotten on request: the command is refused and the runs stay."""
+    path = tmp_path / "decision.ndjson"
+    make_log(path)
+    ledger = ledger_at(path)
+    before = list(ledger.view().runs())
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:kept]))
+    with pytest.raises(LogDamagedError, match=f"ends at seq {kept}, and seq 5 has been seen") as refused:
+        ledger.rebuild()
+    assert "goes on at seq 6" in refused.value.remedy
+    assert list(ledger_at(path).view().runs()) == before
 
 
 def test_a_copied_log_brings_its_state_along(tmp_path: Path) -> None:
