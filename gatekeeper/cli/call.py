@@ -11,7 +11,7 @@ import os
 from gatekeeper.cli.config import asks_for_json, read_settings, settle
 from gatekeeper.cli.failures import UNWRITABLE, explain, trace
 from gatekeeper.cli.outcome import CODES
-from gatekeeper.cli.output import Printer, UnwritableError, say
+from gatekeeper.cli.output import Printer, UnwritableError, forget_what_was_said, say, say_once
 from gatekeeper.cli.parse import check_combinations, parse
 from gatekeeper.errors import UsageError
 
@@ -40,6 +40,7 @@ class Call:
 
     def run(self) -> int:
         """The exit code, after all has been told."""
+        forget_what_was_said()
         try:
             return self._carry_out()
         except BaseException as error:  # noqa: BLE001 - SystemExit too: a library must not choose our code
@@ -57,7 +58,7 @@ class Call:
         if outcome.exit_code not in CODES[parsed.command.answer]:
             raise RuntimeError(f"{parsed.command.handler} answered with exit code {outcome.exit_code}")
         for line in outcome.stderr:
-            say(line)
+            say_once(line)
         as_utf8 = output in {"json", "ndjson"}
         return self._tell(outcome.stdout, exit_code=outcome.exit_code, kind=parsed.command.answer, as_utf8=as_utf8)
 

@@ -6,6 +6,7 @@ import os
 import sys
 import time
 
+from gatekeeper.cli.output import say_once
 from gatekeeper.errors import GatekeeperError, PolicyError, SnapshotError, StateUnreadableError, UsageError
 from gatekeeper.ledger.ndjson import NdjsonLedger
 from gatekeeper.model.canonical import digest
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
+    from gatekeeper.ledger.projection_view import ProjectionView
     from gatekeeper.model.exchange import LogLine
     from gatekeeper.model.policy import LoadedPolicy
     from gatekeeper.model.run import Run
@@ -49,6 +51,20 @@ class SystemClock:
         return time.time_ns() // 1000
 
 
+class TellingLedger(NdjsonLedger):
+    """The file ledger that tells what it noticed as soon as it was read.
+
+    A view's warnings are told once: whoever reads first would lose them if its command then failed.
+    """
+
+    def view(self) -> ProjectionView:
+        """As `NdjsonLedger.view`."""
+        view = super().view()
+        for warning in view.warnings:
+            say_once(f"gatekeeper: {warning}")
+        return view
+
+
 def open_ledger(path: str) -> Ledger:
     """The ledger that `--log` names; nothing is created before the first event."""
     return open_file_ledger(path)
@@ -56,7 +72,7 @@ def open_ledger(path: str) -> Ledger:
 
 def open_file_ledger(path: str) -> NdjsonLedger:
     """The file ledger at *path*, for what only a file can do (`log rebuild`)."""
-    return NdjsonLedger(path, clock=SystemClock())
+    return TellingLedger(path, clock=SystemClock())
 
 
 def who_asks(stated: str | None, environ: Mapping[str, str] = os.environ) -> str:
@@ -153,7 +169,7 @@ def read_references(given: tuple[str, ...]) -> dict[str, str]:
     """`--evidence K=V` and JSON files of references, later ones winning.
 
     Raises:
-        UsageError: neither of the two, or `approval`, which only an approval event can meet (64).
+        UsageError: it is neither of the two, or names `approval`, which only an approval event can meet (64).
     """
     references: dict[str, str] = {}
     for item in given:
@@ -161,6 +177,11 @@ def read_references(given: tuple[str, ...]) -> dict[str, str]:
         if equals and name:
             references[name] = value
             continue
+        if not os.path.exists(item):
+            raise UsageError(
+                f"--evidence {item!r} is neither KEY=VALUE nor a file",
+                remedy="write it like --evidence change_id=CHG-123",
+            )
         document = parse_json(read_bytes(item, what="evidence"), source=item)
         if not isinstance(document, dict) or not all(isinstance(value, str) for value in document.values()):
             raise UsageError(

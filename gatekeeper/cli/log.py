@@ -70,7 +70,12 @@ def rebuild(values: Values) -> Outcome:
         "incomplete_runs": incomplete,
         "accepted_by": accepted,
     }
-    pairs = [(key.replace("_", " "), [str(item) for item in (value if isinstance(value, list) else [value])])
-             for key, value in document.items() if value not in (None, [])]
+    pairs = [
+        (key.replace("_", " "), [str(item) for item in (value if isinstance(value, list) else [value])])
+        for key, value in document.items()
+        if value not in (None, [])
+    ]
     ledger.close()
-    return page_outcome(Page("state rebuilt from the log", [Fields(pairs)], document=document), values, stderr=told(warnings))
+    return page_outcome(
+        Page("state rebuilt from the log", [Fields(pairs)], document=document), values, stderr=told(warnings)
+    )

@@ -66,6 +66,21 @@ def say(text: str) -> None:
         return
 
 
+_said: set[str] = set()
+
+
+def say_once(text: str) -> None:
+    """The same, unless this call of the program has said it before."""
+    if text not in _said:
+        _said.add(text)
+        say(text)
+
+
+def forget_what_was_said() -> None:
+    """Another call begins."""
+    _said.clear()
+
+
 def _write(stream: TextIO, chunk: Chunk, *, as_utf8: bool) -> None:
     buffer = getattr(stream, "buffer", None)
     encoding = "utf-8" if as_utf8 else (stream.encoding or "utf-8")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gatekeeper.cli.values import Values
-    from gatekeeper.model.policy import LoadedPolicy
+    from gatekeeper.model.policy import Constraint, Guardrail, LoadedPolicy
     from gatekeeper.orchestrator.question import Answer
     from gatekeeper.render.page import Page
 
@@ -66,9 +66,7 @@ def exit_code(answer: Answer) -> int:
     return EVALUATED_ONLY if answer.is_dry_run else answer.verdict.exit_code
 
 
-def decided(
-    answer: Answer, values: Values, *, loaded: LoadedPolicy | None = None, notes: tuple[str, ...] = ()
-) -> Outcome:
+def decided(answer: Answer, values: Values, *, loaded: LoadedPolicy | None = None) -> Outcome:
     """The outcome of one check."""
     output = values.text("output")
     view = shown(answer, log=values.text("log"), loaded=loaded)
@@ -78,7 +76,7 @@ def decided(
         from gatekeeper.cli.github_files import write_github_files
 
         complaints = write_github_files(view)
-    return Outcome(text, exit_code(answer), (*notes, *told(answer.warnings), *complaints))
+    return Outcome(text, exit_code(answer), (*told(answer.warnings), *complaints))
 
 
 def told(warnings: tuple[str, ...]) -> tuple[str, ...]:
@@ -109,5 +107,5 @@ def _stages_of(event: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _runbooks(loaded: LoadedPolicy) -> dict[str, str]:
-    rules = (*loaded.policy.constraints, *loaded.policy.guardrails)
+    rules: list[Constraint | Guardrail] = [*loaded.policy.constraints, *loaded.policy.guardrails]
     return {rule.metric: rule.runbook for rule in rules if rule.runbook is not None}

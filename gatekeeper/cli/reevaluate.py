@@ -50,14 +50,14 @@ def _round(values: Values) -> list[HoldOutcome]:
 def _rounds(values: Values) -> Iterator[str | bytes]:
     import time
 
-    from gatekeeper.cli.output import say
+    from gatekeeper.cli.output import say_once
 
     interval = values.milliseconds("interval")
     while True:
         outcomes = _round(values)
         outcome = _told(outcomes, values)
         for line in outcome.stderr:
-            say(line)
+            say_once(line)
         if outcomes and isinstance(outcome.stdout, str):
             yield outcome.stdout
         time.sleep(DEFAULT_INTERVAL_SECONDS if interval is None else interval / 1000)

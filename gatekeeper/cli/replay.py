@@ -76,7 +76,7 @@ def _filter(values: Values) -> Filter:
 def _follow(values: Values, wanted: Filter) -> Iterator[str | bytes]:
     import time
 
-    from gatekeeper.cli.output import say
+    from gatekeeper.cli.output import say_once
     from gatekeeper.replay.follow import FileTail, follow
 
     paths, output = values.texts("log"), values.text("output")
@@ -94,7 +94,7 @@ def _follow(values: Values, wanted: Filter) -> Iterator[str | bytes]:
                 f"{paths[0]} cannot be read: {error.strerror or error}", remedy="check the path given as --log"
             ) from None
         for line in (*_told(damaged), *told(tuple(tail.warnings))):
-            say(line)
+            say_once(line)
         damaged.clear()
         tail.warnings.clear()
 

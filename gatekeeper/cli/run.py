@@ -51,7 +51,7 @@ def run(values: Values) -> Outcome:
         for answer in ask_stages(
             question_for, str(template.run_id), loaded.policy.stages, ledger=ledger, clock=SystemClock()
         ):
-            answers.append(answer)
+            answers.append(answer)  # noqa: PERF402 - those before an error are kept
     except GatekeeperError as error:
         if not answers:
             raise
@@ -59,9 +59,7 @@ def run(values: Values) -> Outcome:
     return _told(answers, failure, values, loaded)
 
 
-def _told(
-    answers: list[Answer], failure: GatekeeperError | None, values: Values, loaded: LoadedPolicy
-) -> Outcome:
+def _told(answers: list[Answer], failure: GatekeeperError | None, values: Values, loaded: LoadedPolicy) -> Outcome:
     output, layout = values.text("output"), layout_of_output()
     views = [shown(answer, log=values.text("log"), loaded=loaded) for answer in answers]
     stderr = told(tuple(warning for answer in answers for warning in answer.warnings))

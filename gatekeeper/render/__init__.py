@@ -41,7 +41,5 @@ FORMATS = {
 
 def load(name: str) -> Format:
     """The module of a format. Raises KeyError for a name that `FORMATS` lacks."""
-    import importlib
-
-    module: Any = importlib.import_module(FORMATS[name])
+    module: Any = __import__(FORMATS[name], fromlist=["decision"])
     return module  # type: ignore[no-any-return]

@@ -20,7 +20,7 @@ from gatekeeper.render.sentences import sentence, value_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from gatekeeper.render.answer import Answer
@@ -63,6 +63,17 @@ def annotation_lines(answer: Answer) -> str:
         lines.append((level if decides else weaker, value_text(finding.get("rule")), sentence(finding)))
     lines += [("notice", "gatekeeper note", mask_text(value_text(note))) for note in list_of(decision.get("notes"))]
     return "".join(_command(*line) for line in _most(lines))
+
+
+def diagnostic_lines(source: str, diagnostics: Sequence[Mapping[str, Any]]) -> str:
+    """One annotation per diagnostic of the policy file *source*, at the place where it was found."""
+    lines: list[str] = []
+    for one in diagnostics:
+        place = {"file": source, "line": one.get("line"), "col": one.get("column")}
+        text = str(one.get("message")) + (f" ({one['remedy']})" if one.get("remedy") else "")
+        level = "error" if one.get("severity") == "error" else "warning"
+        lines.append(_command(level, value_text(one.get("code")), mask_text(text), place))
+    return "".join(lines)
 
 
 def step_outputs(answer: Answer) -> str:
@@ -119,9 +130,14 @@ def escape_property(text: str) -> str:
     return escape_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def _command(level: str, title: str, message: str) -> str:
+def _command(level: str, title: str, message: str, place: Mapping[str, Any] | None = None) -> str:
     lines = "\n".join(printable(line) for line in message.split("\n"))
-    return f"::{level} title={escape_property(printable(title))}::{escape_data(lines)}\n"
+    properties = [
+        f"{name}={escape_property(printable(str(value)))}"
+        for name, value in {**(place or {}), "title": title}.items()
+        if value is not None
+    ]
+    return f"::{level} {','.join(properties)}::{escape_data(lines)}\n"
 
 
 def _most(lines: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:

@@ -1,0 +1,186 @@
+"""All figures of SPEC 10 in one run: `make bench`.
+
+Sets up its own environments, measures in interleaved rounds, prints a table of ratios to named peers, and writes
+bench/RESULTS.md. Exit code 1 when a figure misses its must or could not be measured.
+
+usage: run.py [--quick]    --quick: few rounds, a short log; to try the benchmark itself, writes no RESULTS.md
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+
+import evaluations
+from checks import Desk, loaded_heavies
+from environments import GATE, HERE, ROOT, program, set_up_gate, set_up_peers
+from figures import Figure, at_least, at_most, attempted, machine, table
+from timing import FailedError, ratio, rounds
+
+OUT = os.path.join(HERE, "out")
+RESULTS = os.path.join(HERE, "RESULTS.md")
+QUICK = "--quick" in sys.argv[1:]
+ROUNDS = 6 if QUICK else 40
+GROWTH_ROUNDS = 10 if QUICK else 120
+EVENTS = 4_000 if QUICK else 100_000
+SHORT_ROUNDS, SHORT_SECONDS = (3, 0.1) if QUICK else (15, 0.4)
+
+
+def main() -> int:
+    shutil.rmtree(OUT, ignore_errors=True)
+    os.makedirs(OUT)
+    where = machine()
+    say("setting up gatekeeper")
+    set_up_gate()
+    say("setting up what it is measured against")
+    peers = attempted("peers", "", "", installed_peers)
+    if peers.meets_must is None:
+        say(peers.measured)
+    figures: list[Figure] = []
+    for step in (start_up, modules, flushes, growth, evaluation, appending):
+        say(step.__name__)
+        figures += step()
+    shutil.rmtree(OUT)  # a gigabyte
+    text = table(figures)
+    print(f"\n{where}\n\n{text}")
+    if not QUICK:
+        with open(RESULTS, "w", encoding="utf-8") as file:
+            file.write(HEAD.format(where=where, table=text))
+    return 0 if all(figure.meets_must for figure in figures) else 1
+
+
+def say(text: str) -> None:
+    print(f"bench: {text}", file=sys.stderr, flush=True)
+
+
+def installed_peers() -> Figure:
+    set_up_peers()
+    return Figure("peers", "", "", "installed", meets_must=True, meets_aim=True)
+
+
+def milliseconds(values: list[float]) -> str:
+    return f"{statistics.median(values) * 1000:.1f} ms"
+
+
+def start_up() -> list[Figure]:
+    """Figures 1 and 2: whole processes against hello world."""
+    desk = Desk(os.path.join(OUT, "start-up"))
+    measured: dict[str, list[float]] = {}
+
+    def against_hello(name: str, subject: str, must: float, aim: float) -> Figure:
+        if not measured:
+            desk.begin()
+            measured.update(rounds({"hello": desk.hello, "known": desk.known, "unseen": desk.unseen}, count=ROUNDS))
+            desk.assert_recorded()
+        note = f"{milliseconds(measured[subject])} : {milliseconds(measured['hello'])}"
+        return at_most(name, ratio(measured, subject, "hello"), must, aim, note=note)
+
+    known = "`check` on a policy that the log holds : hello world, typer 0.29"
+    unseen = "`check` on a policy never seen before : hello world, typer 0.29"
+    return [
+        attempted(known, "<= 0.60 x", "<= 0.45 x", lambda: against_hello(known, "known", 0.60, 0.45)),
+        attempted(unseen, "<= 1.15 x", "<= 0.90 x", lambda: against_hello(unseen, "unseen", 1.15, 0.9)),
+    ]
+
+
+def modules() -> list[Figure]:
+    """Figure 3: what a check loads."""
+    name, must = "modules that a check loads", "no pydantic, rich, requests, pandas, prometheus_api_client"
+    aim = "nor typer, typing, orjson"
+
+    def measure() -> Figure:
+        desk = Desk(os.path.join(OUT, "modules"))
+        desk.begin()
+        loaded = desk.modules()
+        heavy = loaded_heavies(loaded)
+        words = f"{len(loaded)} modules, of these heavy: {', '.join(heavy) or 'none'}"
+        is_light = not set(heavy) - {"typer", "typing", "orjson"}
+        return Figure(name, must, aim, words, meets_must=is_light, meets_aim=not heavy)
+
+    return [attempted(name, must, aim, measure)]
+
+
+def flushes() -> list[Figure]:
+    """Figure 4: how often a check waits for the device."""
+    name = "device flushes in one check"
+
+    def measure() -> Figure:
+        desk = Desk(os.path.join(OUT, "flushes"))
+        desk.begin()
+        counted = [desk.flushes() for _ in range(5)]
+        usual = max(counted)
+        return Figure(name, "1", "1", f"{usual} (most of 5 checks)", meets_must=usual == 1, meets_aim=usual == 1)
+
+    return [attempted(name, "1", "1", measure)]
+
+
+def growth() -> list[Figure]:
+    """Figure 5: a check on a long log against one on a short log."""
+    name = f"`check` after {EVENTS:,} events : after 100"
+
+    def measure() -> Figure:
+        desks = {}
+        for size in (100, EVENTS):
+            desks[str(size)] = desk = Desk(os.path.join(OUT, f"growth-{size}"))
+            fill = [program(GATE, "python"), os.path.join(HERE, "fill_worker.py"), desk.log, str(size)]
+            subprocess.run(fill, check=True)
+            desk.begin()
+        values = rounds({size: desk.known for size, desk in desks.items()}, count=GROWTH_ROUNDS)
+        for desk in desks.values():
+            desk.assert_recorded()
+        note = f"{milliseconds(values[str(EVENTS)])} : {milliseconds(values['100'])}"
+        return at_most(name, ratio(values, str(EVENTS), "100"), 1.10, 1.03, note=note)
+
+    return [attempted(name, "<= 1.10 x", "<= 1.03 x", measure)]
+
+
+def evaluation() -> list[Figure]:
+    """Figure 6: evaluations in process."""
+    name = "evaluations per second, 5 metrics, all findings : OPA engine"
+
+    def measure() -> Figure:
+        values = evaluations.measure(count=SHORT_ROUNDS, seconds=SHORT_SECONDS)
+        note = f"{statistics.median(values['gatekeeper']):,.0f}/s : {statistics.median(values['opa']):,.0f}/s"
+        return at_least(name, ratio(values, "gatekeeper", "opa"), 8, 25, note=note)
+
+    return [attempted(name, ">= 8 x", ">= 25 x", measure)]
+
+
+def appending() -> list[Figure]:
+    """Figure 7: durable appends."""
+    name = "durable appends per second, lock, chain and digest : write + fdatasync of as many bytes"
+
+    def measure() -> Figure:
+        directory = os.path.join(OUT, "append")
+        os.makedirs(directory)
+        worker = [program(GATE, "python"), os.path.join(HERE, "append_worker.py"), directory]
+        done = subprocess.run(
+            [*worker, str(SHORT_ROUNDS), str(SHORT_SECONDS)], stdout=subprocess.PIPE, text=True, check=False
+        )
+        if done.returncode:
+            raise FailedError(f"append_worker.py ended with {done.returncode}")
+        values = json.loads(done.stdout)
+        rates = f"{statistics.median(values['ledger']):,.0f}/s : {statistics.median(values['raw']):,.0f}/s"
+        note = f"{rates}, {values['bytes']:,} bytes each"
+        return at_least(name, ratio(values, "ledger", "raw"), 0.5, 0.8, note=note)
+
+    return [attempted(name, ">= 0.5 x", ">= 0.8 x", measure)]
+
+
+HEAD = """# Results of `make bench`
+
+{where}
+
+{table}
+
+Each ratio is the median over interleaved rounds of one run; the times beside it are medians of that run and hold for
+this machine only. How each figure is measured: [README.md](README.md).
+"""
+
+if __name__ == "__main__":
+    assert os.path.isdir(ROOT)
+    sys.exit(main())
