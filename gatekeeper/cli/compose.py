@@ -12,7 +12,6 @@ from gatekeeper.ledger.ndjson import NdjsonLedger
 from gatekeeper.model.canonical import digest
 from gatekeeper.model.document import parse_json
 from gatekeeper.model.policy import loaded_policy
-from gatekeeper.model.run import apply
 from gatekeeper.model.snapshot import read_snapshot, with_baseline
 from gatekeeper.review.load import load_policy_document, parse_policy
 
@@ -146,11 +145,16 @@ def read_evidence(snapshot_path: str, baseline_path: str | None) -> Snapshot:
 
 
 def source_of(snapshot_path: str, baseline_path: str | None) -> dict[str, Any] | None:
-    """How `reevaluate` can read the evidence again; None for standard input."""
+    """How `reevaluate` can read the evidence again; None for standard input and for a path that is not UTF-8."""
     if STANDARD_INPUT in {snapshot_path, baseline_path}:
         return None
+    snapshot = os.path.abspath(snapshot_path)
     baseline = None if baseline_path is None else os.path.abspath(baseline_path)
-    return {"kind": "file", "snapshot": os.path.abspath(snapshot_path), "baseline": baseline}
+    try:
+        f"{snapshot}{baseline}".encode()
+    except UnicodeEncodeError:  # no event could hold it
+        return None
+    return {"kind": "file", "snapshot": snapshot, "baseline": baseline}
 
 
 def read_source(source: Mapping[str, Any]) -> Snapshot:
@@ -228,15 +232,9 @@ def logged_runs(paths: tuple[str, ...]) -> tuple[Sequence[Run], Sequence[str]]:
     if len(paths) == 1 and not has_pattern(paths[0]):
         view = open_ledger(paths[0]).view()
         return view.runs(), view.warnings
-    runs: dict[str, Run] = {}
-    warnings: list[str] = []
-    for line in log_lines(paths):
-        event = line.event
-        if event is None:
-            warnings.append(f"{line.source}:{line.number}: {line.problem}")
-        elif isinstance(event.get("run_id"), str) and "kind" in event:
-            runs[event["run_id"]] = apply(runs.get(event["run_id"]), event)
-    return list(runs.values()), warnings
+    from gatekeeper.ledger.several import fold_files
+
+    return fold_files(paths)
 
 
 def has_pattern(path: str) -> bool:

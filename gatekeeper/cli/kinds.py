@@ -40,13 +40,18 @@ def convert(taker: Option | Argument, text: str) -> object:
 
 
 def _text(text: str) -> str:
+    if not text.isascii():
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError:  # bytes that Python hands on as lone surrogates: no event could hold them
+            raise BadValueError(f"{text!r} is not UTF-8") from None
     return text
 
 
 def _sentence(text: str) -> str:
     if not text.strip():
         raise BadValueError("it is empty; say it in a few words")
-    return text
+    return _text(text)
 
 
 def _path(text: str) -> str:
@@ -138,7 +143,7 @@ def did_you_mean(word: str, words: tuple[str, ...]) -> str:
 
 
 KINDS: dict[str, Callable[[str], object]] = {
-    "text": _text,  # anything, also nothing
+    "text": _text,  # any UTF-8, also nothing
     "sentence": _sentence,  # words of a person
     "path": _path,  # str
     "name": _name,  # experiment, variant, stage (SPEC 2)

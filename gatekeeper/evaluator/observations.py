@@ -29,8 +29,7 @@ class Reading:
         problem: what went wrong while collecting, or None.
         hindrance: `problem`, else that the value is missing, else None.
         times: what the snapshot states about its age.
-        window: set when its window began before the stage (or cannot be told), where that is asked.
-        admission: `window`, else the trouble with its times, else None.
+        admission: that its window began before the stage, else the trouble with its times, else None.
         source: where it came from: as its observation says, else the source that lists it.
     """
 
@@ -43,7 +42,6 @@ class Reading:
         "source",
         "times",
         "value",
-        "window",
     )
 
     def __init__(
@@ -53,7 +51,6 @@ class Reading:
         problem: Hindrance | None,
         hindrance: Hindrance | None,
         times: MetricTimes,
-        window: Hindrance | None,
     ) -> None:
         self.value = value
         self.is_number = is_number(value)
@@ -61,8 +58,7 @@ class Reading:
         self.problem = problem
         self.hindrance = hindrance
         self.times = times
-        self.window = window
-        self.admission = window or times.hindrance
+        self.admission = times.window or times.hindrance
         source = observation.get("source")
         self.source = source if isinstance(source, str) else times.listed_by
 
@@ -90,8 +86,7 @@ def read_metrics(document: Mapping[str, Any], plan: StagePlan, times: Times) -> 
         value = metrics.get(name)
         hindrance = problem or (metric.absent if value is None else None)
         of_metric = times.of(name, observation)
-        window = of_metric.window if metric.has_window else None
-        readings[name] = Reading(value, observation, problem, hindrance, of_metric, window)
+        readings[name] = Reading(value, observation, problem, hindrance, of_metric)
     return readings
 
 

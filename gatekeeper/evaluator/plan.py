@@ -87,10 +87,7 @@ class StagePlan:
         self.window_metrics = tuple(dict.fromkeys(windowed))
         self.asked_metrics = tuple(dict.fromkeys(asked))
         named = dict.fromkeys([*asked, *watched, *(part.metric for part in self.promotion)])
-        statistics_only = {part.metric for part in self.promotion} - {*windowed, *watched}
-        self.metrics = tuple(
-            MetricPlan(name, _absent_code(name, policy), has_window=name not in statistics_only) for name in named
-        )
+        self.metrics = tuple(MetricPlan(name, _absent_code(name, policy)) for name in named)
 
     def effect(self, code: str) -> Verdict:
         """What *code* means under the policy."""

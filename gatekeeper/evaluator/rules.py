@@ -61,13 +61,12 @@ class Rule:
 class MetricPlan:
     """A metric that some rule reads, with what its absence means."""
 
-    __slots__ = ("absent", "bad_response", "has_window", "name")
+    __slots__ = ("absent", "bad_response", "name")
 
-    def __init__(self, name: str, absent_code: str, *, has_window: bool) -> None:
+    def __init__(self, name: str, absent_code: str) -> None:
         self.name = name
         self.absent = Hindrance(Outcome.MISSING, absent_code, (name,))
         self.bad_response = bad_response(name)
-        self.has_window = has_window
 
 
 class RequiredPlan:

@@ -193,8 +193,20 @@ class Fold:
         elif kind == "refusal":
             question = refusal_question(str(event.get("run_id")), str(event.get("question_digest")))
         row = (
-            seq, self.head.segment, offset, length, digest_blob(digest), event.get("ts"), kind, event.get("run_id"),
-            event.get("event_id"), verdict, event.get("stage"), event.get("policy_id"), key, question,
+            seq,
+            self.head.segment,
+            offset,
+            length,
+            digest_blob(digest),
+            event.get("ts"),
+            kind,
+            event.get("run_id"),
+            event.get("event_id"),
+            verdict,
+            event.get("stage"),
+            event.get("policy_id"),
+            key,
+            question,
         )
         if not all(value is None or isinstance(value, (str, int, bytes)) for value in row):
             raise TypeError("a field that is text holds something else")

@@ -56,9 +56,7 @@ CREATE TABLE policies (
 PRAGMA user_version = {LAYOUT_VERSION};
 """
 
-_HEAD_COLUMNS = (
-    'seq, digest, ts, lines, "end", anchor_offset, anchor_length, anchor_digest, segment, is_complete'
-)
+_HEAD_COLUMNS = 'seq, digest, ts, lines, "end", anchor_offset, anchor_length, anchor_digest, segment, is_complete'
 _SELECT_HEAD = f"SELECT {_HEAD_COLUMNS} FROM head"  # noqa: S608
 _STORE_HEAD = f"INSERT OR REPLACE INTO head (id, {_HEAD_COLUMNS}) VALUES (1,?,?,?,?,?,?,?,?,?,?)"  # noqa: S608
 

@@ -73,7 +73,9 @@ class ProjectionView:
         """The run of this experiment and variant that is ACTIVE or HELD."""
         return self._one_run(
             f"{_RUN} WHERE {_SLOT} AND live = 1 ORDER BY first_seq DESC LIMIT 1",
-            experiment_id, variant_id, int(simulated),
+            experiment_id,
+            variant_id,
+            int(simulated),
         )
 
     def latest_run(self, experiment_id: str, variant_id: str, *, simulated: bool) -> Run | None:

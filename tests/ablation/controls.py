@@ -59,7 +59,8 @@ def _no_policy_digest(patch: pytest.MonkeyPatch) -> None:
     from gatekeeper.model.context import PolicyDigests
 
     patch.setattr(
-        "gatekeeper.orchestrator.judge.PolicyDigests", lambda *, run, given: PolicyDigests(run=run, given=run)  # noqa: ARG005
+        "gatekeeper.orchestrator.judge.PolicyDigests",
+        lambda *, run, given: PolicyDigests(run=run, given=run),  # noqa: ARG005
     )
 
 

@@ -140,6 +140,7 @@ def test_a_baseline_value_that_is_no_number_holds(value: object) -> None:
     decision = decide(snapshot={"baseline": {"metrics": {"errors": value}}})
     assert answer(decision) == ("DEGRADE", ["observation_invalid:baseline_value"], ["baseline.errors"])
     assert told(decision, "guardrail:errors") == ("PASS", None)
+    assert found(decision, "budget:errors").baseline is None
 
 
 @pytest.mark.parametrize("part", ["text", [], 7, False])
@@ -208,6 +209,7 @@ def test_a_window_beside_the_metrics_counts() -> None:
         ({"collected_at": "2026-02-17T01:00:10Z"}, None, []),
         ({"collected_at": "2026-02-17T01:00:09Z"}, "observation_stale:baseline_age", []),
         ({"watermark_event_time": "2026-02-18T01:00:00Z", "collected_at": "2020-02-17T01:00:09Z"}, None, []),
+        ({"watermark_event_time": "2026-02-18T01:00:15Z"}, None, []),
         ({}, "observation_missing:watermark_event_time", ["watermark_event_time"]),
         (
             {"watermark_event_time": "2026-02-17T01:00:10"},

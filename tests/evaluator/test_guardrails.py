@@ -134,6 +134,13 @@ def test_a_rule_is_asked_at_its_stages_only(stage: str) -> None:
         assert answer(decision) == ("REJECT", ["constraint_violation:leaks", "guardrail_violation:errors"], [])
 
 
+@pytest.mark.parametrize("stages", [["CANARY_10"], ["CANARY_50"]])
+def test_a_guardrail_without_threshold_has_no_finding_on_one(stages: list[str]) -> None:
+    """Asked or not: a rule that the policy does not state is not listed."""
+    decision = decide(guarded(op="<=", budget_delta=1, stages=stages))
+    assert [finding.rule for finding in decision.findings if "errors" in finding.rule] == ["budget:errors"]
+
+
 def test_a_metric_between_two_guardrails_is_judged_by_both() -> None:
     """A corridor: the first holds, the second is broken."""
     corridor = [

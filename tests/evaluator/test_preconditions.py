@@ -53,6 +53,7 @@ def test_a_policy_may_ask_for_an_approval_of_any_change() -> None:
     assert rules == ["evidence:change_id", "evidence:approval"]
     approved = decide(policy, evidence={"change_id": "CHG-1"}, approvals=({"stage": "CANARY_10"},))
     assert answer(approved) == ("ACCEPT", [], [])
+    assert told(approved, "evidence:approval") == ("PASS", None)
 
 
 def test_a_reversible_change_needs_no_approval() -> None:

@@ -44,6 +44,7 @@ def test_statistics_that_won_are_accepted() -> None:
     assert (sample.observed, sample.op, sample.limit, sample.margin) == (100000, ">=", 100000, 0)
     assert (bound.observed, bound.op, bound.limit, bound.margin) == (0.001, ">", 0.0, 0.001)
     assert found(decision, "promotion:sales:min_lift").margin == 0.001
+    assert found(decision, "promotion:sales:assignment_stable").observed is True
 
 
 @pytest.mark.parametrize(

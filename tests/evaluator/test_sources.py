@@ -123,6 +123,12 @@ def test_a_listed_source_without_watermark_holds(limits: dict[str, Any], source:
         assert told(decision, rule) == (("MISSING", code) if is_asked else ("NOT_EVALUATED", None))
 
 
+def test_a_name_that_is_no_text_is_no_name() -> None:
+    """The finding stays readable for every reader of the log."""
+    decision = decide(FRESH, meta(sources=[{"name": ["dwh"]}]))
+    assert found(decision, "freshness").source is None
+
+
 @pytest.mark.parametrize("sources", ["prom", {"name": "prom"}, 7, False])
 def test_sources_that_are_no_list_count_as_one_without_watermark(sources: object) -> None:
     """What was to be listed cannot be read."""
@@ -178,7 +184,14 @@ def test_freshness_shows_the_worst_age_that_passes() -> None:
 def test_the_order_of_sources_changes_no_name() -> None:
     """Two sources of one metric, equally old: the finding names the same one whichever is listed first."""
     one = {"name": "a", "watermark_event_time": "2026-02-18T00:50:00Z", "metrics": ["errors"]}
-    for pair in ([one, {**one, "name": "b"}], [one, {**one, "name": None}], [{**one, "name": "b"}, {"name": "a"}]):
+    younger = {**one, "watermark_event_time": "2026-02-18T00:59:00Z"}
+    for pair in (
+        [one, {**one, "name": "b"}],
+        [one, {**one, "name": None}],
+        [{**one, "name": "b"}, {"name": "a"}],
+        [one, {"name": "a", "metrics": ["errors"]}],
+        [one, younger],
+    ):
         assert decide(LIMITS, meta(sources=pair)) == decide(LIMITS, meta(sources=pair[::-1]))
 
 

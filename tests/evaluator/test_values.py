@@ -74,7 +74,9 @@ def test_absence_has_one_code_however_many_rules_name_the_metric() -> None:
 @pytest.mark.parametrize("value", [0, 0.0, -0.0])
 def test_must_be_zero_accepts_zero_only(value: float) -> None:
     """Zero in every spelling is healthy."""
-    assert told(decide(snapshot={"metrics": {"leaks": value}}), "constraint:leaks") == ("PASS", None)
+    finding = found(decide(snapshot={"metrics": {"leaks": value}}), "constraint:leaks")
+    assert (finding.outcome.value, finding.op, finding.limit) == ("PASS", "==", 0)
+    assert finding.limit is not False
 
 
 @pytest.mark.parametrize("value", [1, -1, 0.5, 1e-300])
@@ -95,7 +97,9 @@ def test_must_be_zero_takes_numbers_only(value: object) -> None:
 @pytest.mark.parametrize("value", [False, 0, 0.0])
 def test_must_be_false_accepts_false_and_zero(value: object) -> None:
     """The two spellings of false."""
-    assert told(decide(snapshot={"metrics": {"banned": value}}), "constraint:banned") == ("PASS", None)
+    finding = found(decide(snapshot={"metrics": {"banned": value}}), "constraint:banned")
+    assert (finding.outcome.value, finding.op) == ("PASS", "==")
+    assert finding.limit is False
 
 
 @pytest.mark.parametrize("value", [True, 1, 1.0])

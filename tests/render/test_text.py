@@ -149,7 +149,12 @@ def test_passes_do_not_hide_a_trouble() -> None:
 def test_a_digest_or_a_time_does_not_push_the_table_out_of_its_columns() -> None:
     """A long value stands in the row's sentence."""
     window = finding(
-        "window", "PASS", observed="2026-02-18T01:00:00.000000Z", op=">=", limit="2026-02-18T00:30:00.000000Z", margin=1800
+        "window",
+        "PASS",
+        observed="2026-02-18T01:00:00.000000Z",
+        op=">=",
+        limit="2026-02-18T00:30:00.000000Z",
+        margin=1800,
     )
     shown = lines(event(decision("ACCEPT", findings=[window])), Layout(160))
     place = next(index for index, line in enumerate(shown) if line.startswith("window"))
