@@ -10,8 +10,9 @@ from typing import Any
 from gatekeeper.model.canonical import GENESIS_DIGEST
 from gatekeeper.model.event import content_question_of, encode_line, line_digest, policy_draft, seal
 from gatekeeper.model.exchange import ConflictError, Expectation, Receipt
+from gatekeeper.model.fold import apply
 from gatekeeper.model.policy import SCHEMA_VERSION, LoadedPolicy
-from gatekeeper.model.run import Run, RunState, apply
+from gatekeeper.model.run import Run, RunState
 from gatekeeper.model.times import MICROSECONDS, format_time, require_time
 
 

@@ -76,12 +76,18 @@ def decided(answer: Answer, values: Values, *, loaded: LoadedPolicy | None = Non
         from gatekeeper.cli.github_files import write_github_files
 
         complaints = write_github_files(view)
-    return Outcome(text, exit_code(answer), (*told(answer.warnings), *complaints))
+    return Outcome(text, exit_code(answer), (*told(words_for_people(answer)), *complaints))
 
 
 def told(warnings: tuple[str, ...]) -> tuple[str, ...]:
     """Warnings as lines on standard error, each once."""
     return tuple(f"gatekeeper: {warning}" for warning in dict.fromkeys(warnings))
+
+
+def words_for_people(answer: Answer) -> tuple[str, ...]:
+    """What standard error says of an answer in every format: the decision's notes, then the warnings."""
+    notes = (answer.event.get("decision") or {}).get("notes") or ()
+    return (*(f"note: {note}" for note in notes), *answer.warnings)
 
 
 def page_outcome(page: Page, values: Values, *, code: int = 0, stderr: tuple[str, ...] = ()) -> Outcome:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gatekeeper.cli.compose import SystemClock, open_ledger, read_source, who_asks
 from gatekeeper.cli.outcome import Outcome
-from gatekeeper.cli.present import layout_of_output, shown, told
+from gatekeeper.cli.present import layout_of_output, shown, told, words_for_people
 from gatekeeper.errors import UsageError
 from gatekeeper.model.times import format_time
 from gatekeeper.orchestrator.repeat import reevaluate as ask_holds
@@ -66,7 +66,7 @@ def _rounds(values: Values) -> Iterator[str | bytes]:
 def _told(outcomes: Sequence[HoldOutcome], values: Values) -> Outcome:
     answers = [outcome.answer for outcome in outcomes if outcome.answer is not None]
     worst = worst_verdict([answer.verdict for answer in answers])
-    stderr = told(tuple(warning for answer in answers for warning in answer.warnings))
+    stderr = told(tuple(words for answer in answers for words in words_for_people(answer)))
     output = values.text("output")
     if output == "github" and answers:
         from gatekeeper.cli.github_files import write_github_files

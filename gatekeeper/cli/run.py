@@ -7,7 +7,7 @@ import os
 from gatekeeper.cli.check import as_of_text, gate_question
 from gatekeeper.cli.compose import SystemClock, open_ledger, read_evidence, read_policy, source_of
 from gatekeeper.cli.outcome import Outcome
-from gatekeeper.cli.present import exit_code, layout_of_output, shown, told
+from gatekeeper.cli.present import exit_code, layout_of_output, shown, told, words_for_people
 from gatekeeper.errors import GatekeeperError, SnapshotError
 from gatekeeper.model.snapshot import Snapshot
 from gatekeeper.model.values import replace
@@ -62,7 +62,7 @@ def run(values: Values) -> Outcome:
 def _told(answers: list[Answer], failure: GatekeeperError | None, values: Values, loaded: LoadedPolicy) -> Outcome:
     output, layout = values.text("output"), layout_of_output()
     views = [shown(answer, log=values.text("log"), loaded=loaded) for answer in answers]
-    stderr = told(tuple(warning for answer in answers for warning in answer.warnings))
+    stderr = told(tuple(words for answer in answers for words in words_for_people(answer)))
     code = exit_code(answers[-1]) if answers else 0
     if failure is not None:
         code = failure.exit_code

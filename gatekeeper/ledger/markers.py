@@ -12,7 +12,8 @@ from gatekeeper.errors import CanonicalError
 from gatekeeper.ledger.codec import decode, is_blank
 from gatekeeper.ledger.fsops import write_durably
 from gatekeeper.model.canonical import canonical_bytes
-from gatekeeper.model.run import RunState, apply
+from gatekeeper.model.fold import apply
+from gatekeeper.model.run import RunState
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

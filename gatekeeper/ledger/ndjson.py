@@ -154,7 +154,7 @@ class NdjsonLedger:
             raise LogDamagedError(
                 f"{self.path} ends at seq {last}, and seq {known} has been seen: "
                 f"rebuilding would forget what happened in {last + 1} to {known}",
-                remedy=f"bring that part back; without it the log goes on at seq {known + 1}, and runs stay as they are",
+                remedy=f"bring that part back; without it the log goes on at seq {known + 1} and runs stay as they are",
             )
 
     def close(self) -> None:

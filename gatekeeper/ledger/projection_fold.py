@@ -1,4 +1,4 @@
-"""Lines into the projection: each goes through `model.run.apply` once, and its traces into the tables.
+"""Lines into the projection: each goes through `model.fold.apply` once, and its traces into the tables.
 
 Changes are gathered in memory and written by `flush` in one transaction, so that reading a long log
 writes each run once and not once for each of its events.
@@ -24,7 +24,8 @@ from gatekeeper.ledger.projection_rows import (
 from gatekeeper.ledger.projection_schema import keep_wal_short, load_head, store_head
 from gatekeeper.model.canonical import canonical_bytes, digest_bytes
 from gatekeeper.model.event import content_question_of, line_digest
-from gatekeeper.model.run import Run, RunState, apply
+from gatekeeper.model.fold import apply
+from gatekeeper.model.run import Run, RunState
 from gatekeeper.model.values import replace
 
 TYPE_CHECKING = False

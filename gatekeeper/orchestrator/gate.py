@@ -9,8 +9,9 @@ from __future__ import annotations
 from gatekeeper.errors import LogError, LogInDoubtError, RunRefusedError, StateUnreadableError
 from gatekeeper.model.event import action_draft, policy_draft
 from gatekeeper.model.exchange import ConflictError, Expectation
+from gatekeeper.model.fold import apply
 from gatekeeper.model.reasons import Verdict
-from gatekeeper.model.run import Run, RunState, apply
+from gatekeeper.model.run import Run, RunState
 from gatekeeper.model.values import replace
 from gatekeeper.orchestrator.judge import Proposal, draft_ending
 from gatekeeper.orchestrator.propose import propose

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gatekeeper.errors import InputRefusedError, RunRefusedError, StateUnreadableError, TokenError
+from gatekeeper.errors import InputRefusedError, LogError, RunRefusedError, TokenError
 from gatekeeper.model.policy import loaded_policy
 from gatekeeper.model.run import RunState
 
@@ -102,7 +102,7 @@ def policy_of_run(question: Question, run: Run | None, view: LedgerView) -> Load
     digest = run.policy_digest if run is not None else None
     document = view.policy(digest) if digest is not None else None
     if document is None:
-        raise StateUnreadableError(
+        raise LogError(
             f"the log does not hold the policy {digest} that the run was started under",
             remedy="bring the log's earlier part back, then: gatekeeper log rebuild",
         )

@@ -8,8 +8,9 @@ from __future__ import annotations
 from gatekeeper.errors import InputRefusedError, RunRefusedError
 from gatekeeper.model.event import seal
 from gatekeeper.model.exchange import Expectation
+from gatekeeper.model.fold import apply
 from gatekeeper.model.reasons import Verdict
-from gatekeeper.model.run import RunState, apply
+from gatekeeper.model.run import RunState
 from gatekeeper.model.values import replace
 from gatekeeper.orchestrator.identity import find_run, policy_of_run, refuse_succeeded
 from gatekeeper.orchestrator.judge import (

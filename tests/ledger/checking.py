@@ -9,7 +9,8 @@ from typing import Any
 from gatekeeper.ledger.fsops import FileOps
 from gatekeeper.ledger.ndjson import NdjsonLedger
 from gatekeeper.ledger.reading import read_lines
-from gatekeeper.model.run import Run, apply
+from gatekeeper.model.fold import apply
+from gatekeeper.model.run import Run
 from tests.doubles import StepClock
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gatekeeper.model.run import Run, apply
+from gatekeeper.model.fold import apply
+from gatekeeper.model.run import Run
 
 STAGES = ("DRY_RUN", "SHADOW", "CANARY_10", "ROLLOUT_100")
 TIME = "2026-01-01T00:00:00Z"

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from gatekeeper.model.fold import apply, decision_trigger
 from gatekeeper.model.reasons import Verdict
-from gatekeeper.model.run import TRANSITIONS, Hold, LastAccept, Run, RunState, Trigger, apply, decision_trigger
+from gatekeeper.model.run import TRANSITIONS, Hold, LastAccept, Run, RunState, Trigger
 from tests.model.events import Log, decision
 
 HELD_ON_NEXT = Hold("t", "SHADOW", 1, "-", "-", None, None, "r:SHADOW", None, (), (), {})

@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gatekeeper.ledger.ndjson import NdjsonLedger
-from gatekeeper.model.run import Run, RunState, apply
+from gatekeeper.model.fold import apply
+from gatekeeper.model.run import Run, RunState
 from gatekeeper.model.snapshot import Snapshot
 from gatekeeper.orchestrator import gate
 from gatekeeper.orchestrator.stages import askable_stages

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from gatekeeper.errors import LogError
+from gatekeeper.ledger.projection_view import ProjectionView
 from gatekeeper.model.policy import loaded_policy
 from gatekeeper.model.run import Run
 from tests.orchestrator.desk import POLICY, STAGES, Desk, policy
@@ -47,6 +49,17 @@ def test_harm_under_the_given_policy_only_is_no_harm(desk: Desk) -> None:
     """The given file is never evaluated, a stricter one neither."""
     desk.walk("DRY_RUN")
     assert desk.check(policy=STRICT).event["decision"]["reason_codes"] == ["precondition_unknown:policy_changed"]
+
+
+def test_a_given_policy_does_not_stand_in_for_one_that_the_log_lost(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its harm is no harm under the run's own rules, which nobody knows: 74, and the run is as it was."""
+    desk.walk("DRY_RUN")
+    monkeypatch.setattr(ProjectionView, "policy", lambda _self, _digest: None)
+    with pytest.raises(LogError, match="does not hold the policy"):
+        desk.check(policy=STRICT, metrics={"errors": 0.15})
+    assert (desk.run().state, desk.run().stage) == ("ACTIVE", "DRY_RUN")
 
 
 def test_spacing_and_key_order_are_no_change(desk: Desk) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from gatekeeper.model.run import Run, RunState, apply
+from gatekeeper.model.fold import apply
+from gatekeeper.model.run import Run, RunState
 from gatekeeper.render.answer import decision_of, run_view
 from tests.render.events import ACCEPTED, HELD, REJECTED
 

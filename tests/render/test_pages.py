@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gatekeeper.model.run import apply
+from gatekeeper.model.fold import apply
 from gatekeeper.model.times import require_time
 from gatekeeper.render import as_json, markdown, ndjson, text
 from gatekeeper.render.diagnostics import policy_page

@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import gatekeeper
+from gatekeeper.cli.spec import Command
+from gatekeeper.cli.tables import every
+
+ROOT = Path(gatekeeper.__file__).parent
+GATE = "gatekeeper.orchestrator.gate"
+ASKS = {"check", "run", "resume", "reevaluate"}
+"""Commands that may have a decision recorded."""
+RECORDS = {*ASKS, "stop", "log rebuild"}
+"""Commands that may have any event recorded: a stop, an accepted gap."""
+
+
+@cache
+def modules() -> dict[str, ast.Module]:
+    """Every module of the program by its name."""
+    found = {}
+    for path in ROOT.rglob("*.py"):
+        parts = path.relative_to(ROOT.parent).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        found[name] = ast.parse(path.read_text(encoding="utf-8"))
+    return found
+
+
+def functions(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
+    """Every node with the name of the top-level function or class it stands in."""
+    for top in tree.body:
+        name = top.name if isinstance(top, (ast.FunctionDef, ast.ClassDef)) else "-"
+        for node in ast.walk(top):
+            yield name, node
+
+
+def calls(attribute: str, *, keyword: str | None = None) -> set[tuple[str, str]]:
+    """Module and function of every call of a method or function of this name, having this keyword."""
+    return {
+        (module, function)
+        for module, tree in modules().items()
+        for function, node in functions(tree)
+        if isinstance(node, ast.Call)
+        and (node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", None)) == attribute
+        and (keyword is None or any(given.arg in {keyword, None} for given in node.keywords))
+    }
+
+
+def named(name: str) -> set[str]:
+    """Modules in which this name is used or imported, be it as text."""
+    return {
+        module
+        for module, tree in modules().items()
+        for node in ast.walk(tree)
+        if name
+        in {
+            getattr(node, "id", None),
+            getattr(node, "attr", None),
+            *([alias.name for alias in node.names] if isinstance(node, (ast.Import, ast.ImportFrom)) else []),
+            node.value if isinstance(node, ast.Constant) else None,
+        }
+    }
+
+
+@cache
+def imports(module: str) -> frozenset[str]:
+    """Modules of the program that a module imports at run time, inside functions too."""
+    found: set[str] = set()
+    for node in _at_run_time(modules()[module]):
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    return frozenset(found & set(modules()))
+
+
+def _at_run_time(node: ast.AST) -> Iterator[ast.AST]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and getattr(child.test, "id", None) == "TYPE_CHECKING":
+            continue
+        yield child
+        yield from _at_run_time(child)
+
+
+def reached_by(handler: str) -> set[str]:
+    """Modules that a handler (`module:function`) leads to: what it names itself, and all that those import."""
+    module, _, function = handler.partition(":")
+    tree = modules()[module]
+    local = {top.name: top for top in tree.body if isinstance(top, (ast.FunctionDef, ast.ClassDef))}
+    origin = {
+        alias.asname or alias.name: {node.module, f"{node.module}.{alias.name}"}
+        for node in _at_run_time(tree)
+        if isinstance(node, ast.ImportFrom) and node.module is not None
+        for alias in node.names
+    }
+    seen, waiting, found = set[str](), [function], set[str]()
+    while waiting:
+        name = waiting.pop()
+        if name not in seen and name in local:
+            waiting += {node.id for node in ast.walk(local[name]) if isinstance(node, ast.Name)}
+        found |= origin.get(name, set()) & set(modules())
+        seen.add(name)
+    assert function in local
+    return set[str]().union(*(reached_from(one) for one in found))
+
+
+def reached_from(module: str) -> set[str]:
+    """The module and all that it imports, directly or not."""
+    reached, waiting = set[str](), [module]
+    while waiting:
+        one = waiting.pop()
+        if one not in reached:
+            reached.add(one)
+            waiting += imports(one)
+    return reached
+
+
+def test_only_the_gate_appends_events() -> None:
+    """`Ledger.append` (the call that states what it expects) is made in one module, in four functions."""
+    assert calls("append", keyword="expect") - {("gatekeeper.ledger.ndjson", "NdjsonLedger")} == {
+        (GATE, "_ask"),
+        (GATE, "stop"),
+        (GATE, "accept_gap"),
+        (GATE, "_record_refusal"),
+    }
+
+
+def test_only_the_atomic_step_appends_what_was_proposed() -> None:
+    """Decisions are drafted for a Proposal, and `ask` alone hands a Proposal's drafts to the ledger."""
+    assert calls("propose") == {(GATE, "_ask")}
+    assert calls("draft_decision") == {("gatekeeper.orchestrator.propose", "_proposal")}
+    appended = {
+        (function, ast.unparse(node.args[0]))
+        for function, node in functions(modules()[GATE])
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "ledger.append"
+    }
+    assert {drafts for function, drafts in appended if function == "_ask"} == {"step.drafts"}
+    assert {drafts for function, drafts in appended if function in {"stop", "accept_gap"}} == {"[draft]"}
+    assert {drafts for function, drafts in appended if function == "_record_refusal"} == {
+        "[_refusal_draft(question, refusal, run, asked)]"
+    }
+
+
+def test_a_decision_is_drafted_in_two_places_only() -> None:
+    """By the one step, and for the marker of a REJECT where not even the state can be read."""
+    assert calls("decision_draft") == {
+        ("gatekeeper.orchestrator.judge", "draft_decision"),
+        ("gatekeeper.orchestrator.unreadable", "answer_without_state"),
+    }
+    assert named("leave_marker") == {
+        GATE,
+        "gatekeeper.orchestrator.unreadable",
+    }
+
+
+def test_nobody_writes_decision_events_by_hand() -> None:
+    """An object with kind `decision` is built by the model, and by the reader of founding-style lines."""
+    literal = {
+        module
+        for module, tree in modules().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Dict)
+        for key, value in zip(node.keys, node.values, strict=True)
+        if isinstance(key, ast.Constant)
+        and key.value == "kind"
+        and isinstance(value, ast.Constant)
+        and value.value == "decision"
+    }
+    assert literal == {"gatekeeper.model.event", "gatekeeper.ledger.codec"}
+
+
+def test_bytes_reach_the_log_through_the_ledger_only() -> None:
+    """The durable write is called by the file ledger, and lines are encoded where they are sealed."""
+    assert calls("append_durably") == {("gatekeeper.ledger.ndjson", "NdjsonLedger")}
+    assert {module for module, _ in calls("seal_all")} == {"gatekeeper.ledger.ndjson"}
+    assert {module for module, _ in calls("seal")} == {
+        "gatekeeper.ledger.sealing",
+        "gatekeeper.orchestrator.propose",  # the latter folds it, and appends a draft
+    }
+
+
+def test_only_the_orchestrator_judges_for_the_record() -> None:
+    """`gate.ask` is called by the commands that ask and by the loops over it, and nobody else."""
+    assert {module for module, _ in calls("ask") if GATE in imports(module)} == {
+        "gatekeeper.cli.check",
+        "gatekeeper.cli.resume",
+        "gatekeeper.orchestrator.repeat",
+    }
+
+
+@pytest.mark.parametrize("command", every(), ids=lambda command: " ".join(command.path))
+def test_a_command_reaches_the_gate_only_if_it_may_record(command: Command) -> None:
+    """Walks the registry: from a reading command's handler no import leads to the gate; the others go through it."""
+    name, reached = " ".join(command.path), reached_by(command.handler)
+    assert (GATE in reached) == (name in RECORDS)
+    if name not in RECORDS:
+        assert not [one for one in reached if one.startswith("gatekeeper.orchestrator.")]
+
+
+@pytest.mark.parametrize("command", every(), ids=lambda command: " ".join(command.path))
+def test_a_command_that_answers_with_a_verdict_is_one_that_asks(command: Command) -> None:
+    """Exit codes 1 and 2 are verdicts: they belong to commands that go through the one step."""
+    assert (command.answer == "verdict") == (" ".join(command.path) in ASKS)
