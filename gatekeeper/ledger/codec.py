@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 from gatekeeper.ledger.fsops import read_exactly
+from gatekeeper.model.line import bulk_decoder, decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,48 +41,11 @@ def terminated_lines(ops: FileOps, descriptor: int, *, start: int, end: int) -> 
             offset += len(line) + 1
 
 
-def is_blank(line: bytes) -> bool:
-    """Whether readers pass over the line."""
-    return not line or line.isspace()
-
-
-def _refuse_constant(text: str) -> float:
-    raise ValueError(f"{text} is not JSON")
-
-
-_decode_text = json.JSONDecoder(parse_constant=_refuse_constant).decode
-
-
-def decode(line: bytes) -> dict[str, Any] | None:
-    """The JSON object on a line; None when the line is damaged. A carriage return at the end is no damage."""
-    try:
-        value = _decode_text(line.decode("utf-8"))
-        if b"\\ud" in line or b"\\uD" in line:  # half a character has no bytes: nothing could hold or digest it
-            json.dumps(value, ensure_ascii=False).encode("utf-8")
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
-
-
 def decoder_for(size: int) -> Callable[[bytes], dict[str, Any] | None]:
     """The decoder that is quickest, imports included, for *size* bytes of lines; all answer the same."""
     if size < BULK_BYTES:
         return decode
-    import orjson
-
-    def decode_bulk(line: bytes) -> dict[str, Any] | None:
-        try:
-            value = orjson.loads(line)
-        except orjson.JSONDecodeError:
-            return decode(line)  # the two must never disagree about what is damaged
-        return value if isinstance(value, dict) else None
-
-    return decode_bulk
-
-
-def is_chained(event: Mapping[str, Any]) -> bool:
-    """Whether the event has a place in the chain; a founding-style line has no `kind`."""
-    return "kind" in event
+    return bulk_decoder()
 
 
 def founding_decision(event: Mapping[str, Any]) -> dict[str, Any]:

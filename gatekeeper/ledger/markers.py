@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 
 from gatekeeper.errors import CanonicalError
-from gatekeeper.ledger.codec import decode, is_blank
 from gatekeeper.ledger.fsops import write_durably
 from gatekeeper.model.canonical import canonical_bytes
 from gatekeeper.model.fold import apply
+from gatekeeper.model.line import decode, is_blank
 from gatekeeper.model.run import RunState
 
 TYPE_CHECKING = False

@@ -10,7 +10,7 @@ import sqlite3
 
 from gatekeeper.errors import StateUnreadableError
 from gatekeeper.ledger.chain import seq_of
-from gatekeeper.ledger.codec import decoder_for, is_blank, is_chained, terminated_lines
+from gatekeeper.ledger.codec import decoder_for, terminated_lines
 from gatekeeper.ledger.fsops import read_exactly
 from gatekeeper.ledger.projection_fold import Fold
 from gatekeeper.ledger.projection_rows import digest_blob
@@ -23,6 +23,7 @@ from gatekeeper.ledger.projection_schema import (
 )
 from gatekeeper.model.canonical import GENESIS_DIGEST
 from gatekeeper.model.event import line_digest
+from gatekeeper.model.line import is_blank, is_chained
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from gatekeeper.errors import CanonicalError
 from gatekeeper.ledger.chain import break_between, seq_of
-from gatekeeper.ledger.codec import founding_decision, is_chained
+from gatekeeper.ledger.codec import founding_decision
 from gatekeeper.ledger.projection_rows import (
     accept_question,
     begins,
@@ -25,6 +25,7 @@ from gatekeeper.ledger.projection_schema import keep_wal_short, load_head, store
 from gatekeeper.model.canonical import canonical_bytes, digest_bytes
 from gatekeeper.model.event import content_question_of, line_digest
 from gatekeeper.model.fold import apply
+from gatekeeper.model.line import is_chained
 from gatekeeper.model.run import Run, RunState
 from gatekeeper.model.values import replace
 

@@ -6,10 +6,11 @@ import json
 import sqlite3
 
 from gatekeeper.errors import StateUnreadableError
-from gatekeeper.ledger.codec import decode, founding_decision, is_chained
+from gatekeeper.ledger.codec import founding_decision
 from gatekeeper.ledger.lines import fetch_line
 from gatekeeper.ledger.projection_rows import accept_question, refusal_question, run_of_row
 from gatekeeper.model.canonical import digest_bytes
+from gatekeeper.model.line import decode, is_chained
 from gatekeeper.model.policy import SCHEMA_VERSION
 
 TYPE_CHECKING = False

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from gatekeeper.errors import LogError
 from gatekeeper.ledger.chain import Chain, seq_of
-from gatekeeper.ledger.codec import decoder_for, founding_decision, is_blank, is_chained, terminated_lines
+from gatekeeper.ledger.codec import decoder_for, founding_decision, terminated_lines
 from gatekeeper.ledger.fsops import FileOps, close_quietly, read_exactly
 from gatekeeper.ledger.lines import OWN_SUFFIXES
 from gatekeeper.ledger.torn import terminated_size
+from gatekeeper.model.line import is_blank, is_chained
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from gatekeeper.model.canonical import GENESIS_DIGEST
 from gatekeeper.model.event import line_digest
+from gatekeeper.model.line import is_chained
 from gatekeeper.model.times import parse_time
-from gatekeeper.replay.lines import is_chained, seq_of, text_of
+from gatekeeper.replay.lines import seq_of, text_of
 from gatekeeper.replay.report import Place, Problem
 
 TYPE_CHECKING = False

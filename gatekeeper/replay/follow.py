@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from gatekeeper.replay.lines import is_blank, is_chained, parse_line, seq_of
+from gatekeeper.model.line import is_chained
+from gatekeeper.replay.lines import is_blank, parse_line, seq_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,43 +7,17 @@ hold verdict and reason codes beside the other fields, or the verdict as the tex
 
 from __future__ import annotations
 
-import json
-from functools import cache
-
+from gatekeeper.model import line as lines
 from gatekeeper.model.exchange import LogLine
+from gatekeeper.model.line import is_chained
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from typing import Any
 
 DAMAGED = "damaged"
 TORN = "torn"
-
-
-@cache
-def _fast_loads() -> Callable[[bytes], Any]:
-    import orjson  # only here: a command that reads no log does not pay for it
-
-    return orjson.loads
-
-
-def _loads(data: bytes) -> Any:
-    """The JSON value. Raises ValueError, RecursionError.
-
-    A number that no double holds is unusual, not damaged: what orjson refuses is read once more.
-    """
-    try:
-        return _fast_loads()(data)
-    except ValueError:
-        value = json.loads(data.decode("utf-8"), parse_constant=_refuse_constant)
-        if b"\\ud" in data or b"\\uD" in data:  # half a character has no bytes: nothing can hold or digest it
-            json.dumps(value, ensure_ascii=False).encode("utf-8")
-        return value
-
-
-def _refuse_constant(text: str) -> float:
-    raise ValueError(f"{text} is not JSON")
 
 
 def parse_line(source: str, number: int, data: bytes, *, is_terminated: bool = True) -> LogLine:
@@ -54,23 +28,13 @@ def parse_line(source: str, number: int, data: bytes, *, is_terminated: bool = T
     """
     if not is_terminated:
         return LogLine(source, number, data, None, TORN)
-    try:
-        event = _loads(data)
-    except (ValueError, RecursionError):
-        event = None
-    if not isinstance(event, dict):
-        return LogLine(source, number, data, None, DAMAGED)
-    return LogLine(source, number, data, event)
+    event = lines.bulk_decoder()(data)
+    return LogLine(source, number, data, event, DAMAGED if event is None else None)
 
 
 def is_blank(line: LogLine) -> bool:
     """Whether readers pass the line over: nothing in it but space."""
-    return not line.data or line.data.isspace()
-
-
-def is_chained(event: Mapping[str, Any]) -> bool:
-    """Whether the event has a place in the chain; a founding-style line has none."""
-    return "kind" in event
+    return lines.is_blank(line.data)
 
 
 def kind_of(event: Mapping[str, Any]) -> str:

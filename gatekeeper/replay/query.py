@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from gatekeeper.errors import UsageError
+from gatekeeper.model.line import is_chained
 from gatekeeper.model.reasons import Category
 from gatekeeper.model.times import parse_duration, parse_time
 from gatekeeper.replay.lines import (
     is_blank,
-    is_chained,
     is_simulated,
     kind_of,
     reasons_of,

@@ -7,8 +7,9 @@ from collections import Counter
 from gatekeeper.errors import CanonicalError
 from gatekeeper.model.canonical import canonical_bytes
 from gatekeeper.model.decision import EVALUATOR
+from gatekeeper.model.line import is_chained
 from gatekeeper.replay.chain import ChainCheck
-from gatekeeper.replay.lines import TORN, is_blank, is_chained, kind_of, text_of
+from gatekeeper.replay.lines import TORN, is_blank, kind_of, text_of
 from gatekeeper.replay.reevaluate import Difference, PolicyShelf, decision_differences, digest_differences
 from gatekeeper.replay.report import Place, Problem, Problems, Report
 

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from gatekeeper.ledger import codec
 from gatekeeper.ledger.chain import Chain
-from gatekeeper.ledger.codec import BULK_BYTES, decode, decoder_for, founding_decision, terminated_lines
+from gatekeeper.ledger.codec import BULK_BYTES, decoder_for, founding_decision, terminated_lines
 from gatekeeper.ledger.fsops import FileOps
 from gatekeeper.model.event import line_digest
+from gatekeeper.model.line import decode
 
 GENESIS = "sha256:" + "0" * 64
 
