@@ -11,6 +11,7 @@ from gatekeeper.errors import GatekeeperError, PolicyError, SnapshotError, State
 from gatekeeper.ledger.ndjson import NdjsonLedger
 from gatekeeper.model.canonical import digest
 from gatekeeper.model.document import parse_json
+from gatekeeper.model.masking import mask_url
 from gatekeeper.model.policy import loaded_policy
 from gatekeeper.model.snapshot import read_snapshot, with_baseline
 from gatekeeper.review.load import load_policy_document, parse_policy
@@ -197,7 +198,8 @@ def read_references(given: tuple[str, ...]) -> dict[str, str]:
             "approval is never a reference: only an approval event of this run, stage and revision meets it",
             remedy="leave --evidence approval=… out",
         )
-    return references
+    # a dashboard's address stays one that people can follow; who signed in with it is nobody's business
+    return {name: mask_url(value, keep_query=True) for name, value in references.items()}
 
 
 def log_lines(

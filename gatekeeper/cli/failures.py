@@ -65,7 +65,22 @@ def explain(error: BaseException) -> Failure:
         missing = (error.name or "").partition(".")[0]
         if missing not in {"", "gatekeeper"}:
             return _missing_library(missing)
+    if isinstance(error, FileNotFoundError) and not _has_working_directory():
+        return Failure(
+            "usage.no_directory",
+            "the working directory does not exist any more",
+            remedy="change into one that does",
+            exit_code=USAGE,
+        )
     return Failure("internal", f"internal error: {_describe(error)}", remedy=_REPORT, exit_code=INTERNAL)
+
+
+def _has_working_directory() -> bool:
+    try:
+        os.getcwd()
+    except OSError:
+        return False
+    return True
 
 
 _AGAIN = "what was recorded stands; see: gatekeeper status"

@@ -11,6 +11,7 @@ from functools import cached_property
 from gatekeeper.errors import SnapshotError
 from gatekeeper.model.canonical import digest, is_number
 from gatekeeper.model.document import NotADouble, parse_json
+from gatekeeper.model.masking import mask_addresses
 from gatekeeper.model.values import dataclass
 
 TYPE_CHECKING = False
@@ -74,7 +75,8 @@ def snapshot_from_document(document: Mapping[str, Any]) -> Snapshot:
     """Bring a parsed JSON object into wrapped form.
 
     A metric's value that is no finite double becomes null with a problem that says so; elsewhere such a
-    number stays as its text. Doing it twice changes nothing. *document* itself is not changed.
+    number stays as its text. Credentials in the addresses (`endpoint`, `url`) of sources and observations are
+    masked before anything is digested or logged. Doing it twice changes nothing. *document* itself is not changed.
     """
     wrapped = _wrapped(document, _VALUE_PROBLEM)
     baseline = wrapped.get("baseline")
@@ -128,6 +130,9 @@ def _wrapped(document: Mapping[str, Any], problem_code: str) -> dict[str, Any]:
         metrics = {name: value for name, value in document.items() if name not in RESERVED}
         wrapped = {"metrics": metrics, **{name: document[name] for name in RESERVED if name in document}}
     odd = {name: value for name, value in wrapped["metrics"].items() if _is_no_double(value)}
+    for part in ("_meta", "observations"):  # sources state their addresses there, credentials and all
+        if isinstance(wrapped.get(part), dict):
+            wrapped[part] = mask_addresses(wrapped[part])
     observations = wrapped.get("observations")
     if odd and (observations is None or isinstance(observations, dict)):
         wrapped["metrics"] = {name: None if name in odd else value for name, value in wrapped["metrics"].items()}
