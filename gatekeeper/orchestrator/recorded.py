@@ -49,9 +49,10 @@ def keyed_event(question: Question, run_id: str, view: LedgerView) -> Mapping[st
 
 
 def still_holds(event: Mapping[str, Any], run: Run) -> bool:
-    """Whether a recorded ACCEPT may be repeated: the run rests where that decision let it."""
+    """Whether a recorded ACCEPT may be repeated: the run rests where that decision let it, as far as all is known."""
     return (
         event["decision"]["verdict"] == Verdict.ACCEPT
+        and run.history == "complete"
         and run.state in {RunState.ACTIVE, RunState.COMPLETED}
         and run.stage == event["stage"]
     )

@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from gatekeeper.ledger.ndjson import NdjsonLedger
 from gatekeeper.orchestrator import gate
 from tests.orchestrator.desk import STAGES, Desk
@@ -40,6 +42,18 @@ def test_a_run_that_crosses_a_damaged_line_is_held(desk: Desk) -> None:
     assert desk.check().verdict == "DEGRADE"
     accept_gap(desk)
     assert desk.check().verdict == "ACCEPT"
+
+
+@pytest.mark.parametrize("key", [None, "job-1"])
+def test_a_recorded_accept_is_not_repeated_over_a_damaged_line(desk: Desk, key: str | None) -> None:
+    """The line that nobody can read may have stopped the run behind it."""
+    desk.walk("DRY_RUN")
+    asked: dict[str, Any] = {"snapshot": desk.evidence(), "stage": "SHADOW", "idempotency_key": key}
+    assert desk.check(**asked).verdict == "ACCEPT"
+    rewritten(desk, [*lines_of(desk), b"damaged"])
+    again = desk.check(**asked)
+    assert (again.verdict, again.is_recorded) == ("DEGRADE", False)
+    assert again.event["decision"]["reason_codes"] == INCOMPLETE
 
 
 def test_harm_is_harm_whatever_the_history(desk: Desk) -> None:
