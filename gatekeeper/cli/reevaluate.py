@@ -5,7 +5,8 @@ from __future__ import annotations
 from gatekeeper.cli.compose import SystemClock, open_ledger, read_source, who_asks
 from gatekeeper.cli.outcome import Outcome
 from gatekeeper.cli.present import layout_of_output, shown, told, words_for_people
-from gatekeeper.errors import UsageError
+from gatekeeper.errors import LogError, UsageError
+from gatekeeper.model.reasons import Verdict
 from gatekeeper.model.times import format_time
 from gatekeeper.orchestrator.repeat import reevaluate as ask_holds
 from gatekeeper.orchestrator.repeat import worst_verdict
@@ -74,7 +75,15 @@ def _told(outcomes: Sequence[HoldOutcome], values: Values) -> Outcome:
         decisive = next(answer for answer in answers if answer.verdict is worst)
         stderr = (*stderr, *write_github_files(shown(decisive, log=values.text("log"))))
     text = load(output).page(_page(outcomes, values), layout_of_output())
-    return Outcome(text, 0 if worst is None else worst.exit_code, stderr)
+    failures = [outcome.failure for outcome in outcomes if outcome.failure is not None]
+    stderr = (
+        *stderr,
+        *(line for failure in failures for line in (f"gatekeeper: {failure.message}", f"  remedy: {failure.remedy}")),
+    )
+    code = 0 if worst is None else worst.exit_code
+    if failures and worst is not Verdict.REJECT:
+        code = LogError.exit_code  # not every hold was asked; a REJECT is acted on all the same
+    return Outcome(text, code, stderr)
 
 
 def _page(outcomes: Sequence[HoldOutcome], values: Values) -> Page:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gatekeeper.errors import SnapshotError, TokenError
+from gatekeeper.errors import DocumentError, LogError, SnapshotError, TokenError
 from gatekeeper.model.reasons import Verdict
 from gatekeeper.model.snapshot import snapshot_from_document
 from gatekeeper.model.times import MICROSECONDS, require_time
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
+    from gatekeeper.errors import InputRefusedError
     from gatekeeper.model.run import Run
     from gatekeeper.model.snapshot import Snapshot
     from gatekeeper.orchestrator.question import Answer
@@ -32,25 +33,38 @@ def ask_until_decided(
     wait_seconds: float,
     interval_seconds: float,
     pause: Callable[[float], None],
-    on_hold: Callable[[Answer, float], None],
+    on_hold: Callable[[Answer, float, str | None], None],
 ) -> Answer:
     """Ask again until ACCEPT or REJECT, or until the time is up; the stage stays that of the first ask.
 
     Args:
         read_question: reads the evidence anew; only the first ask carries its idempotency key, since
             other evidence is another question.
-        pause: waits so many seconds. on_hold: told each DEGRADE and the seconds that are left.
+        pause: waits so many seconds.
+        on_hold: told the last DEGRADE, the seconds that are left, and why the evidence could not be read since.
+
+    Raises:
+        InputRefusedError: the evidence was refused at the first ask, or still when the time was up; in between, a
+            file that its writer has not finished is read again.
     """
     until = clock.now() + round(wait_seconds * MICROSECONDS)
     answer = ask(read_question(), ledger=ledger, clock=clock)
     stage = str(answer.event["stage"])
+    refused: InputRefusedError | None = None
     while answer.verdict is Verdict.DEGRADE:
         left = (until - clock.now()) / MICROSECONDS
         if left <= 0:
+            if refused is not None:
+                raise refused
             break
-        on_hold(answer, left)
+        on_hold(answer, left, None if refused is None else refused.message)
         pause(min(interval_seconds, left))
-        question = replace(read_question(), idempotency_key=None)
+        try:
+            question = replace(read_question(), idempotency_key=None)
+            refused = None
+        except (SnapshotError, DocumentError) as error:
+            refused = error
+            continue
         answer = ask(question, ledger=ledger, clock=clock, fixed_stage=stage)
     return answer
 
@@ -71,11 +85,15 @@ def ask_stages(
 
 @dataclass(frozen=True)
 class HoldOutcome:
-    """What became of one hold: its answer, or why it was not asked (`needs evidence`, `not due`, …)."""
+    """What became of one hold: its answer, or why there is none (`needs evidence`, `ended meanwhile`, …).
+
+    `failure` is set where the log could not be written or read (74); the other holds are asked all the same.
+    """
 
     run: Run
     answer: Answer | None = None
     problem: str | None = None
+    failure: LogError | None = None
 
 
 def reevaluate(
@@ -116,6 +134,8 @@ def reevaluate(
             yield HoldOutcome(run, ask(question, ledger=ledger, clock=clock))
         except TokenError as error:
             yield HoldOutcome(run, problem=f"ended meanwhile: {error.message}")
+        except LogError as error:
+            yield HoldOutcome(run, problem=error.message, failure=error)
 
 
 def worst_verdict(verdicts: Sequence[Verdict]) -> Verdict | None:

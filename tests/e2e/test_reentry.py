@@ -74,15 +74,19 @@ def test_wait_keeps_the_stage_that_it_first_asked(desk: Desk) -> None:
     assert not any(event.get("stage") == "CANARY_50" for event in desk.events())
 
 
-def test_a_file_that_is_half_written_while_waiting_is_refused_input(desk: Desk) -> None:
-    """What is no JSON ends the wait with 65 and no verdict; the hold stands."""
+def test_a_file_that_is_half_written_while_waiting_is_read_again(desk: Desk) -> None:
+    """The collector is caught in the middle of a write: said on stderr, and the whole file is judged."""
     desk.begin_at("CANARY_10")
     desk.write("now.json", snapshot(BLIND))
     with waiting(desk, *desk.asking("now.json", "--wait", "5m", "--interval", "100ms")) as process:
         desk.write("now.json", '{"metrics": {"error_')
+        line = line_from(process.stderr)
+        while b"not JSON" not in line:
+            line = line_from(process.stderr)
+        desk.write("now.json", snapshot(HEALTHY, name="whole"))
         process.communicate(timeout=60)
-    assert process.returncode == 65
-    assert desk.status() == ("HELD", "CANARY_10")
+    assert process.returncode == 0
+    assert desk.status() == ("ACTIVE", "CANARY_25")
 
 
 def test_wait_cannot_read_standard_input_again(desk: Desk) -> None:

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from gatekeeper.errors import InputRefusedError
+from gatekeeper.errors import DocumentError, InputRefusedError, LogError
+from gatekeeper.ledger.projection_view import ProjectionView
 from gatekeeper.model.reasons import Verdict
 from gatekeeper.model.snapshot import Snapshot
 from gatekeeper.orchestrator.question import Answer, Question
@@ -23,7 +24,7 @@ def wait(desk: Desk, read: Callable[[], Question], *, seconds: float = 600, inte
         wait_seconds=seconds,
         interval_seconds=interval,
         pause=desk.clock.advance,
-        on_hold=lambda _answer, _left: None,
+        on_hold=lambda _answer, _left, _refused: None,
     )
 
 
@@ -40,6 +41,33 @@ def test_waiting_ends_when_the_time_is_up(desk: Desk) -> None:
     """DEGRADE after the last interval: asked at 0, 60 and 100 s and no further."""
     answer = wait(desk, lambda: desk.question(metrics={"errors": ...}), seconds=100)
     assert (answer.verdict, answer.event["attempt"]) == ("DEGRADE", 3)
+
+
+def half_written() -> Question:
+    """A reader that comes while the collector is still writing."""
+    raise DocumentError("now.json:1:9: not JSON", remedy="write one JSON document")
+
+
+def test_a_file_that_is_still_being_written_does_not_end_the_waiting(desk: Desk) -> None:
+    """It is read again after the next interval, and counts as no attempt."""
+    reads: list[Callable[[], Question]] = [
+        lambda: desk.question(metrics={"errors": ...}),
+        half_written,
+        half_written,
+        desk.question,
+    ]
+    answer = wait(desk, lambda: reads.pop(0)())  # noqa: PLW0108 - another reader each time
+    assert (answer.verdict, answer.event["attempt"]) == ("ACCEPT", 2)
+
+
+def test_evidence_that_stays_unreadable_is_refused_when_the_time_is_up(desk: Desk) -> None:
+    """65 with the reason, as at the first ask; the hold stands."""
+    reads: list[Callable[[], Question]] = [lambda: desk.question(metrics={"errors": ...})]
+    with pytest.raises(DocumentError, match="not JSON"):
+        wait(desk, lambda: (reads.pop(0) if reads else half_written)(), seconds=150)  # noqa: PLW0108 - likewise
+    assert desk.run().state == "HELD"
+    with pytest.raises(DocumentError):
+        wait(desk, half_written)
 
 
 def test_waiting_does_not_carry_its_key_to_other_evidence(desk: Desk) -> None:
@@ -128,6 +156,25 @@ def test_only_due_holds_are_asked(desk: Desk) -> None:
     assert asked(only_due=True) == [("r", "DEGRADE")]
     desk.clock.advance(100)
     assert asked(only_due=True) == [("r", "DEGRADE"), ("r2", "DEGRADE")]
+
+
+def test_one_hold_that_cannot_be_asked_does_not_hide_the_others(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The policy of the first is lost: its failure is told, and the second is asked all the same."""
+    desk.hold(source={"file": "a"})
+    lost = desk.policy.digest
+    desk.policy = policy(policy_version="2")
+    desk.hold(run_id="r2", variant_id="C", source={"file": "b"})
+    known = ProjectionView.policy
+    monkeypatch.setattr(ProjectionView, "policy", lambda view, digest: None if digest == lost else known(view, digest))
+    outcomes = list(
+        reevaluate(
+            ledger=desk.ledger, clock=desk.clock, read_source=lambda _: desk.evidence(), only_due=False, actor="cron"
+        )
+    )
+    assert [one.run.run_id for one in outcomes] == ["r", "r2"]
+    assert isinstance(outcomes[0].failure, LogError)
+    assert outcomes[1].answer is not None
+    assert outcomes[1].answer.verdict == "ACCEPT"
 
 
 def test_a_reevaluated_hold_ends_like_a_resumed_one(desk: Desk) -> None:
