@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from gatekeeper.model.canonical import GENESIS_DIGEST, MAX_SAFE_INTEGER
-from gatekeeper.model.event import line_digest
+from gatekeeper.model.canonical import MAX_SAFE_INTEGER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,31 +31,3 @@ def break_between(event: Mapping[str, Any], *, seq: int, digest: str) -> str | N
     if event.get("prev") != digest:
         return f"(seq {found}) does not hold the digest of the line before"
     return None
-
-
-class Chain:
-    """Follows a log line by line and names each place where it does not fit.
-
-    Args:
-        seq, digest: the event before the first line given; nothing by default.
-    """
-
-    def __init__(self, *, seq: int = 0, digest: str = GENESIS_DIGEST) -> None:
-        self.seq = seq
-        self.digest = digest
-
-    def step(self, event: Mapping[str, Any] | None, line: bytes) -> str | None:
-        """Go on by one line (without the newline); *event* is None for a damaged one. What is wrong, or None.
-
-        A line without `kind` is part of the bytes that the next one vouches for, and nothing more.
-        """
-        problem = None
-        if event is None:
-            problem = "is damaged"
-        elif "kind" in event:
-            problem = break_between(event, seq=self.seq, digest=self.digest)
-        seq = seq_of(event) if event is not None else None
-        if seq is not None and seq > self.seq:
-            self.seq = seq
-        self.digest = line_digest(line)
-        return problem

@@ -1,12 +1,11 @@
-"""Reading logs through: one file or several, in order, with everything that does not fit named."""
+"""Reading logs through: one file or several, in order."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
 from gatekeeper.errors import LogError
-from gatekeeper.ledger.chain import Chain, seq_of
+from gatekeeper.ledger.chain import seq_of
 from gatekeeper.ledger.codec import decoder_for, founding_decision, terminated_lines
 from gatekeeper.ledger.fsops import FileOps, close_quietly, read_exactly
 from gatekeeper.ledger.lines import OWN_SUFFIXES
@@ -21,26 +20,6 @@ if TYPE_CHECKING:
 _REMEDY = "check the path given as --log"
 
 
-@dataclass(frozen=True, slots=True)
-class LogLine:
-    """One line of a log as readers see it.
-
-    Attributes:
-        path, number: the file, and the line in it, from 1.
-        raw: bytes without the newline; their digest is the next line's `prev`.
-        event: None for a damaged line; a founding-style line as the decision it records.
-        is_chained: False for damaged and founding-style lines.
-        problem: why it does not fit the chain ("is damaged", "follows a gap: …"), None if it does.
-    """
-
-    path: str
-    number: int
-    raw: bytes
-    event: Mapping[str, Any] | None
-    is_chained: bool
-    problem: str | None
-
-
 def read_file(ops: FileOps, path: str, *, start: int = 1) -> Iterator[tuple[Mapping[str, Any], bytes]]:
     """Events of one log from `seq` *start* on with their line bytes; nothing when there is no file."""
     try:
@@ -48,31 +27,22 @@ def read_file(ops: FileOps, path: str, *, start: int = 1) -> Iterator[tuple[Mapp
             return
     except OSError as error:
         raise _unreadable(path, error) from error
-    for line in _lines(ops, path, Chain()):
-        if line.event is not None and (start <= 1 or (seq_of(line.event) or 0) >= start):
-            yield line.event, line.raw
-
-
-def read_lines(paths: Sequence[str], *, ops: FileOps | None = None) -> Iterator[LogLine]:
-    """Every line of several logs, the chain running across them.
-
-    Args:
-        paths: files and patterns (`logs/*.ndjson`); each file is read once, ordered by its first `seq`.
-
-    Raises:
-        LogError: a file that was named does not exist or cannot be read.
-    """
-    calls = ops if ops is not None else FileOps()
-    chain = Chain()
-    for path in _in_order(calls, paths):
-        yield from _lines(calls, path, chain)
+    decode = decoder_for(_size_of(ops, path))
+    for _, _, raw, is_terminated in _raw_lines(ops, path):
+        event = decode(raw) if is_terminated else None
+        if event is None:
+            continue
+        if not is_chained(event):
+            event = founding_decision(event)
+        if start <= 1 or (seq_of(event) or 0) >= start:
+            yield event, raw
 
 
 def raw_lines(paths: Sequence[str], *, ops: FileOps | None = None) -> Iterator[tuple[str, int, bytes, bool]]:
-    """The same lines as bytes, for a reader that chooses what it parses.
+    """Every line of several logs as bytes, for a reader that chooses what it parses.
 
     Args:
-        paths: as for `read_lines`.
+        paths: files and patterns (`logs/*.ndjson`); each file is read once, ordered by its first `seq`.
 
     Returns:
         Path, line number from 1, bytes without the newline, and whether there was one. No blank lines.
@@ -135,22 +105,6 @@ def _open(ops: FileOps, path: str) -> int:
 
 def _unreadable(path: str, error: OSError) -> LogError:
     return LogError(f"{path} cannot be read: {error.strerror or error}", remedy=_REMEDY)
-
-
-def _lines(ops: FileOps, path: str, chain: Chain) -> Iterator[LogLine]:
-    decode = decoder_for(_size_of(ops, path))
-    for _, number, raw, is_terminated in _raw_lines(ops, path):
-        if not is_terminated:
-            yield LogLine(path, number, raw, None, is_chained=False, problem="is unfinished")
-            continue
-        event = decode(raw)
-        problem = chain.step(event, raw)
-        if event is None:
-            yield LogLine(path, number, raw, None, is_chained=False, problem=problem)
-        elif is_chained(event):
-            yield LogLine(path, number, raw, event, is_chained=True, problem=problem)
-        else:
-            yield LogLine(path, number, raw, founding_decision(event), is_chained=False, problem=problem)
 
 
 def _size_of(ops: FileOps, path: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -9,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from gatekeeper.errors import LogError, StateUnreadableError
-from gatekeeper.ledger.reading import read_lines
+from gatekeeper.ledger.reading import raw_lines
 from gatekeeper.model.event import line_digest
 from gatekeeper.model.run import RunState
 from tests.ledger.checking import assert_whole, events_of, ledger_at
 from tests.ledger.drafts import accept_gap, decision, stop
+from tests.ledger.reading import read_lines
 
 
 def make_log(path: Path) -> bytes:
@@ -71,8 +73,8 @@ def test_a_log_that_was_cut_goes_on_from_its_head(tmp_path: Path) -> None:
     path.write_bytes(b"\n".join(lines[:2]) + b"\n")
     assert_goes_on(path, last, "seqs 3-4")
     assert [event["seq"] for event in events_of(path)] == [1, 2, 5]
-    problems = [line.problem for line in read_lines([str(path)]) if line.problem is not None]
-    assert problems == ["follows a gap: seqs 3-4 missing"]
+    problems = [line.problem for line in read_lines(path) if line.problem is not None]
+    assert problems == ["follows a gap: seq 3 to 4 missing"]
 
 
 def test_the_chain_runs_across_rotated_files(tmp_path: Path) -> None:
@@ -81,17 +83,17 @@ def test_the_chain_runs_across_rotated_files(tmp_path: Path) -> None:
     make_log(path)
     path.rename(tmp_path / "decision.ndjson.1")
     ledger_at(path).append([decision("new", experiment="e3")], expect=None, actor="t")
-    lines = list(read_lines([str(path), str(tmp_path / "*.1")]))
-    assert [line.event["seq"] for line in lines if line.event is not None] == [1, 2, 3, 4, 5]
-    assert [line.problem for line in lines] == [None] * 5
-    alone = list(read_lines([str(path)]))
-    assert [line.problem for line in alone] == ["follows a gap: seqs 1-4 missing"]
+    lines = list(raw_lines([str(path), str(tmp_path / "*.1")]))
+    assert [json.loads(raw)["seq"] for _, _, raw, _ in lines] == [1, 2, 3, 4, 5]
+    assert [line.problem for line in read_lines(tmp_path / "decision.ndjson.1", path)] == [None] * 5
+    alone = list(read_lines(path))
+    assert [line.problem for line in alone] == ["follows a gap: seq 1 to 4 missing"]
 
 
 def test_a_file_that_was_named_and_is_not_there_is_an_error(tmp_path: Path) -> None:
     """A report over a mistyped path is no empty report."""
     with pytest.raises(LogError):
-        list(read_lines([str(tmp_path / "nowhere.ndjson")]))
+        list(raw_lines([str(tmp_path / "nowhere.ndjson")]))
 
 
 def test_rotated_events_are_still_found(tmp_path: Path) -> None:
@@ -262,7 +264,7 @@ def test_founding_lines_stop_or_hold_their_runs(tmp_path: Path) -> None:
     assert stopping["decision"]["verdict"] == "REJECT"
     event = ledger.append([decision("new")], expect=None, actor="t").events[0]
     assert (event["seq"], event["prev"]) == (1, line_digest(lines[2]))
-    assert [(line.number, line.is_chained) for line in read_lines([str(path)])] == [(1, False), (3, False), (4, True)]
+    assert [(line.number, line.is_chained) for line in read_lines(path)] == [(1, False), (3, False), (4, True)]
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gatekeeper.ledger.reading import read_lines
 from tests.ledger.checking import Unflushed, assert_state_follows, assert_whole, events_of, ledger_at
 from tests.ledger.drafts import decision
+from tests.ledger.reading import read_lines
 
 
 def log_with_two_lines(path: Path) -> tuple[bytes, bytes]:
@@ -61,7 +61,7 @@ def test_torn_bytes_are_named_and_passed_over_by_readers(tmp_path: Path) -> None
     view = ledger_at(path).view()
     assert (view.run("a") is not None, view.run("b")) == (True, None)
     assert any("unfinished line" in warning for warning in view.warnings)
-    assert [(line.number, line.problem) for line in read_lines([str(path)])] == [(1, None), (2, "is unfinished")]
+    assert [(line.number, line.problem) for line in read_lines(path)] == [(1, None), (2, "is unfinished")]
     assert path.read_bytes() == torn
 
 
@@ -124,7 +124,7 @@ def test_a_torn_line_followed_by_good_ones_is_named_and_kept(tmp_path: Path) -> 
     torn = b'{"seq": 2, "run_id": "r-41", "stage": "CANARY_25", "verd\n'
     content = good % 1 + torn + good % 3 + good % 4 + good % 5
     path.write_bytes(content)
-    lines = list(read_lines([str(path)]))
+    lines = list(read_lines(path))
     assert [line.number for line in lines if line.problem == "is damaged"] == [2]
     assert [line.event["seq"] for line in lines if line.event is not None] == [1, 3, 4, 5]
     ledger = ledger_at(path)

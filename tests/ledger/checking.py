@@ -8,10 +8,10 @@ from typing import Any
 
 from gatekeeper.ledger.fsops import FileOps
 from gatekeeper.ledger.ndjson import NdjsonLedger
-from gatekeeper.ledger.reading import read_lines
 from gatekeeper.model.fold import apply
 from gatekeeper.model.run import Run
 from tests.doubles import StepClock
+from tests.ledger.reading import read_lines
 
 
 class Unflushed(FileOps):
@@ -38,7 +38,7 @@ def assert_whole(path: Path) -> None:
     """Every line is terminated, whole, and chained to the one before; no id stands twice."""
     data = path.read_bytes()
     assert data == b"" or data.endswith(b"\n")
-    lines = list(read_lines([str(path)]))
+    lines = list(read_lines(path))
     assert [(line.number, line.problem) for line in lines if line.problem is not None] == []
     ids = [line.event["event_id"] for line in lines if line.event is not None]
     assert len(ids) == len(set(ids))

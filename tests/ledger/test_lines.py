@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper.ledger import codec
-from gatekeeper.ledger.chain import Chain
+from gatekeeper.ledger.chain import break_between
 from gatekeeper.ledger.codec import BULK_BYTES, decoder_for, founding_decision, terminated_lines
 from gatekeeper.ledger.fsops import FileOps
 from gatekeeper.model.event import line_digest
@@ -70,25 +70,17 @@ def test_lines_are_split_at_newlines_only(
 
 def test_each_break_of_the_chain_is_named() -> None:
     """Edited, left out, doubled, without a place: each is told apart."""
-    chain = Chain()
-    assert chain.step({"kind": "decision", "seq": 1, "prev": GENESIS}, b"one") is None
-    assert chain.step({"kind": "decision", "seq": 2, "prev": line_digest(b"one")}, b"two") is None
-    assert chain.step({"kind": "decision", "seq": 3, "prev": GENESIS}, b"three") == (
-        "(seq 3) does not hold the digest of the line before"
-    )
-    assert chain.step({"kind": "decision", "seq": 6, "prev": line_digest(b"three")}, b"six") == (
-        "follows a gap: seqs 4-5 missing"
-    )
-    assert chain.step({"kind": "decision", "seq": 6, "prev": line_digest(b"six")}, b"x") == "has seq 6, expected 7"
-    assert chain.step({"kind": "decision", "seq": True, "prev": line_digest(b"x")}, b"y") == "has no seq, expected 7"
-    assert chain.step(None, b"z") == "is damaged"
-    assert chain.step({"kind": "decision", "seq": 7, "prev": line_digest(b"z")}, b"seven") is None
+    digest = line_digest(b"two")
 
+    def broken(seq: object, prev: str) -> str | None:
+        return break_between({"kind": "decision", "seq": seq, "prev": prev}, seq=2, digest=digest)
 
-def test_a_chain_can_be_followed_from_a_head_that_was_kept() -> None:
-    """`verify --from` and a rotated file begin behind a known event."""
-    chain = Chain(seq=17, digest=line_digest(b"seventeen"))
-    assert chain.step({"kind": "decision", "seq": 18, "prev": line_digest(b"seventeen")}, b"eighteen") is None
+    assert broken(3, digest) is None
+    assert broken(3, GENESIS) == "(seq 3) does not hold the digest of the line before"
+    assert broken(4, digest) == "follows a gap: seq 3 missing"
+    assert broken(6, digest) == "follows a gap: seqs 3-5 missing"
+    assert broken(2, digest) == "has seq 2, expected 3"
+    assert broken(True, digest) == "has no seq, expected 3"
 
 
 @pytest.mark.parametrize(
