@@ -14,12 +14,13 @@ from datetime import datetime
 from itertools import count
 from typing import Any
 
-from evidence import POLICY, REFERENCES, collected, example, just_now, read_json
+from evidence import POLICY, REFERENCES, collected, example, just_now
 
 from gatekeeper.ledger.ndjson import NdjsonLedger
+from gatekeeper.model.document import parse_json
 from gatekeeper.model.exchange import Expectation
-from gatekeeper.model.policy import loaded_policy
-from gatekeeper.model.snapshot import snapshot_from_document
+from gatekeeper.model.policy import LoadedPolicy, loaded_policy
+from gatekeeper.model.snapshot import read_snapshot
 from gatekeeper.orchestrator.gate import ask
 from gatekeeper.orchestrator.question import Question
 
@@ -37,7 +38,7 @@ class SystemClock:
 def main() -> None:
     directory, rounds, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
     ledger = NdjsonLedger(os.path.join(directory, "append.ndjson"), clock=SystemClock())
-    loaded = loaded_policy(read_json(POLICY))
+    loaded = read_policy(POLICY)
     first = ask(question(just_now()), ledger=ledger, clock=SystemClock()).event
     template = {key: value for key, value in first.items() if key not in {"v", "seq", "prev", "ts"}}
     size = len(json.dumps(first, separators=(",", ":"), ensure_ascii=False)) + 1
@@ -63,16 +64,22 @@ def main() -> None:
     print(json.dumps(measured))
 
 
+def read_policy(path: str) -> LoadedPolicy:
+    """As a check reads it."""
+    with open(path, "rb") as file:
+        return loaded_policy(parse_json(file.read()))
+
+
 def question(now: datetime) -> Question:
     """A run that begins at the first canary."""
     return Question(
         command="check",
-        snapshot=snapshot_from_document(collected(example("CANARY_10"), now)),
+        snapshot=read_snapshot(json.dumps(collected(example("CANARY_10"), now)).encode()),
         actor="bench",
         run_id=RUN,
         experiment_id="exp-42",
         variant_id="B",
-        policy=loaded_policy(read_json(POLICY)),
+        policy=read_policy(POLICY),
         evidence=REFERENCES,
         start_stage="CANARY_10",
         reason="benchmark",

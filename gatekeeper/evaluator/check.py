@@ -92,5 +92,7 @@ class Check:
 
 
 def observed_of(value: object, observation: Mapping[str, Any]) -> float | str | bool | None:
-    """What a hindered finding shows as `observed`: the value, or the text that was no number."""
-    return shown(observation.get("value_text") if value is None else value)
+    """What a hindered finding shows as `observed`: the value, or the text that a `problem` says was no number."""
+    if value is None and observation.get("problem") is not None:
+        value = observation.get("value_text")
+    return shown(value)

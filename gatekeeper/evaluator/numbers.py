@@ -27,7 +27,7 @@ def difference(minuend: float, subtrahend: float) -> float:
     if -_COUNTED < minuend < _COUNTED and -_COUNTED < subtrahend < _COUNTED:
         a, b = round(minuend * 1e9), round(subtrahend * 1e9)
         if a / 1e9 == minuend and b / 1e9 == subtrahend:
-            return (a - b) / _BILLION
+            return quotient(a - b, _BILLION)
     from gatekeeper.evaluator.decimals import exact_difference
 
     return exact_difference(minuend, subtrahend)
@@ -49,10 +49,16 @@ def left_of_budget(worse: float, better: float, allowed: float, reference: float
     ):
         a, b, c, size = round(worse * 1e9), round(better * 1e9), round(allowed * 1e9), round(abs(reference) * 1e9)
         if a / 1e9 == worse and b / 1e9 == better and c / 1e9 == allowed and size / 1e9 == abs(reference):
-            return (c * size - (a - b) * _BILLION) / _BILLION**2
+            return quotient(c * size - (a - b) * _BILLION, _BILLION**2)
     from gatekeeper.evaluator.decimals import exact_left_of_budget
 
     return exact_left_of_budget(worse, better, allowed, reference)
+
+
+def quotient(dividend: int, divisor: int) -> float:
+    """The double nearest to a quotient; an integer where it is whole, as a log line writes it."""
+    whole, rest = divmod(dividend, divisor)
+    return dividend / divisor if rest else whole
 
 
 def shown(value: Any) -> float | str | bool | None:

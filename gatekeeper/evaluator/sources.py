@@ -7,6 +7,7 @@ laggard; a listed source without watermark is missing evidence.
 from __future__ import annotations
 
 from gatekeeper.evaluator.findings import Hindrance
+from gatekeeper.evaluator.numbers import quotient
 from gatekeeper.model.decision import Outcome
 from gatekeeper.model.times import MICROSECONDS, parse_time
 
@@ -89,7 +90,7 @@ def _measure_lags(sources: list[Source], max_skew_seconds: float) -> None:
     newest = max(watermarks)
     for source in sources:
         if source.watermark is not None and source.watermark < newest:
-            source.lag_seconds = lag = (newest - source.watermark) / MICROSECONDS
+            source.lag_seconds = lag = quotient(newest - source.watermark, MICROSECONDS)
             if lag > max_skew_seconds:
                 source.skew = Hindrance(
                     Outcome.STALE,

@@ -7,6 +7,7 @@ context; nothing here reads a clock. SPEC 4, "Age" and "Window".
 from __future__ import annotations
 
 from gatekeeper.evaluator.findings import Hindrance, Phase
+from gatekeeper.evaluator.numbers import quotient
 from gatekeeper.evaluator.sources import INVALID_WATERMARK, Source, read_sources
 from gatekeeper.model.canonical import is_number
 from gatekeeper.model.decision import Outcome
@@ -129,7 +130,7 @@ class Times:
 
     def age_of(self, moment: int) -> float:
         """Seconds from *moment* to the evaluation; a clock slightly ahead makes no negative age."""
-        return (self.evaluated_at - moment) / MICROSECONDS if moment < self.evaluated_at else 0.0
+        return quotient(self.evaluated_at - moment, MICROSECONDS) if moment < self.evaluated_at else 0
 
     def of(self, name: str | None, observation: Mapping[str, Any]) -> MetricTimes:
         """The times of the metric *name*; None asks for `_meta` and what counts for all."""

@@ -31,8 +31,12 @@ if TYPE_CHECKING:
     from gatekeeper.model.policy import LoadedPolicy
     from gatekeeper.ports import Clock
 
-BURST_EVENTS = 64
+BURST_EVENTS = 256
 """How far the projection may lag behind one writer that appends again and again without reading."""
+
+
+BULK_APPENDS = 64
+"""From so many appends in a row on, a faster encoder repays its import."""
 
 
 class NdjsonLedger:
@@ -85,14 +89,21 @@ class NdjsonLedger:
         """
         self._appends_in_a_row += 1
         try:
-            make_directories(self._ops, os.path.dirname(self.path))
-            lock = self._follower.lock()
+            lock = self._lock()
             try:
                 return self._append_locked(drafts, expect=expect, policies=policies, actor=actor)
             finally:
                 close_quietly(self._ops, lock)
         except OSError as error:
             raise unwritable(self.path, error) from error
+
+    def _lock(self) -> int:
+        """The lock's descriptor; a log's directory is made when it is first needed."""
+        try:
+            return self._follower.lock()
+        except FileNotFoundError:
+            make_directories(self._ops, os.path.dirname(self.path))
+            return self._follower.lock()
 
     def leave_marker(self, drafts: Sequence[Mapping[str, Any]]) -> str | None:
         """Best effort: keep an unrecorded REJECT beside the log; its place, None when that failed too."""
@@ -237,7 +248,7 @@ class NdjsonLedger:
                 fold=fold,
                 now=now,
                 recovered=told,
-                is_bulk=self._appends_in_a_row > BURST_EVENTS,
+                is_bulk=self._appends_in_a_row > BULK_APPENDS,
             )
 
         try:
@@ -257,15 +268,15 @@ class NdjsonLedger:
         if found is not None:
             kept_in = torn.file_as_told(self._ops, self.path, found)
             warnings.append(f"an unfinished line of {found.document['bytes']} bytes was cut off and kept in {kept_in}")
-        self._project(sealed.events, sealed.lines, size)
+        self._project(sealed, size)
         return Receipt(tuple(sealed.events), (*warnings, *self._follower.take_warnings()))
 
-    def _project(self, events: Sequence[Mapping[str, Any]], lines: Sequence[bytes], offset: int) -> None:
+    def _project(self, sealed: Sealed, offset: int) -> None:
         """The state second. Failing here loses nothing: the next call reads the lines from the log."""
         fold = self._follower.projection().fold
         try:
-            for event, line in zip(events, lines, strict=True):
-                fold.take(event, line, offset)
+            for event, line, digest in zip(sealed.events, sealed.lines, sealed.digests, strict=True):
+                fold.take(event, line, offset, digest=digest)
                 offset += len(line) + 1
             is_burst = self._appends_in_a_row > 1 and fold.pending < BURST_EVENTS
             if not is_burst or fold.connection.in_transaction:

@@ -41,6 +41,7 @@ FLUSH_EVENTS = 4096
 ACCEPT_GAP = "accept-gap"
 """Name of the action by which a person takes an incomplete history as it is."""
 
+_COLUMN_TYPES = frozenset({str, int, bytes, type(None)})
 _MALFORMED = (KeyError, TypeError, ValueError, AttributeError, CanonicalError)
 _INSERT_EVENT = "INSERT OR REPLACE INTO events VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 _SELECT_RUN = "SELECT body, incomplete FROM runs WHERE run_id = ?"
@@ -91,10 +92,17 @@ class Fold:
         self._runs[run_id], self._stored[run_id] = run, slot_of(run)
         return run
 
-    def has_event_id(self, event_id: str) -> bool:
-        """Whether an event of this id is in the log."""
+    def has_event_id(self, event: Mapping[str, Any]) -> bool:
+        """Whether an event of this one's id is in the log."""
+        event_id = event["event_id"]
         if event_id in self._event_ids:
             return True
+        run = self._runs.get(event.get("run_id", ""))
+        if run is not None and run.is_begun:
+            is_decision = event["kind"] == "decision"
+            following = run.next_decision_id(event["stage"]) if is_decision else run.next_event_id(event["kind"])
+            if event_id == following:  # the run's own count tells: no need to look it up
+                return False
         found = self.connection.execute("SELECT 1 FROM events WHERE event_id = ?", (event_id,)).fetchone()
         return found is not None
 
@@ -109,10 +117,15 @@ class Fold:
             self._known_policies.add((digest, schema_version))
         return row is not None
 
-    def take(self, event: Mapping[str, Any] | None, line: bytes, offset: int) -> None:
-        """Fold the next line of the file, which has not been seen before; *event* None: it is damaged."""
+    def take(self, event: Mapping[str, Any] | None, line: bytes, offset: int, *, digest: str | None = None) -> None:
+        """Fold the next line of the file, which has not been seen before.
+
+        Args:
+            event: None for a damaged line.
+            digest: of the line, where the caller has it.
+        """
         head = self.head
-        digest = line_digest(line)
+        digest = digest or line_digest(line)
         number = head.lines + 1
         if event is None:
             self._stray(digest)
@@ -210,7 +223,7 @@ class Fold:
             key,
             question,
         )
-        if not all(value is None or isinstance(value, (str, int, bytes)) for value in row):
+        if not _COLUMN_TYPES.issuperset(map(type, row)):
             raise TypeError("a field that is text holds something else")
         return row
 

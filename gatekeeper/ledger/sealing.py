@@ -26,11 +26,12 @@ _LIVE_RUN = (
 
 
 class Sealed:
-    """Events with their lines (without the newline), in order, and what people should be told."""
+    """Events with their lines (without the newline) and digests, in order, and what people should be told."""
 
     def __init__(self) -> None:
         self.events: list[Mapping[str, Any]] = []
         self.lines: list[bytes] = []
+        self.digests: list[str] = []
         self.warnings: list[str] = []
 
     @property
@@ -97,13 +98,14 @@ def seal_all(
         told = draft if recovered is None or sealed.events else {**draft, "recovered": dict(recovered)}
         event = seal(told, seq=seq, prev=prev, ts=ts, clock=clock)
         event_id = event["event_id"]
-        if event_id in seen or fold.has_event_id(event_id):
+        if event_id in seen or fold.has_event_id(event):
             raise ConflictError(f"event {event_id} is in the log already")
         seen.add(event_id)
         line = encode(event)
         prev = line_digest(line)
         sealed.events.append(event)
         sealed.lines.append(line)
+        sealed.digests.append(prev)
     return sealed
 
 

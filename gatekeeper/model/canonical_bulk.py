@@ -11,7 +11,6 @@ from gatekeeper.model.canonical import canonical_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import Any
 
 _OPTIONS = (
@@ -29,7 +28,7 @@ _FIRST_WITH_EXPONENT = 1e16
 
 def bulk_canonical_bytes(value: object) -> bytes:
     """What `canonical_bytes` gives, sooner. Raises what that raises."""
-    whole_doubles = _whole_doubles((value,))
+    whole_doubles = _whole_doubles(value)
     if whole_doubles is None:
         return canonical_bytes(value)
     try:
@@ -38,6 +37,8 @@ def bulk_canonical_bytes(value: object) -> bytes:
         return canonical_bytes(value)
     if not data.isascii():  # the RFC sorts by UTF-16 code units, orjson does not
         return canonical_bytes(value)
+    if not whole_doubles:
+        return data
     found = {end: data.count(end) for end in _ENDS_OF_WHOLE_DOUBLES}
     if sum(found.values()) != whole_doubles:  # a text looks like the end of a double, or a double stands alone
         return canonical_bytes(value)
@@ -47,31 +48,27 @@ def bulk_canonical_bytes(value: object) -> bytes:
     return data
 
 
-def _whole_doubles(values: Iterable[Any]) -> int | None:
+def _whole_doubles(value: object) -> int | None:
     """How many doubles are whole numbers; None where a value may be written otherwise by orjson.
 
     That are doubles that are written with an exponent by one of the two, -0, NaN and the infinities, which
     orjson writes as null, and everything that is no plain JSON type.
     """
     count = 0
-    for value in values:
-        kind = type(value)
-        if kind in _SIMPLE:
-            continue
-        if kind is float:
-            size = abs(value)
-            if not _FIRST_WITHOUT_EXPONENT <= size < _FIRST_WITH_EXPONENT and repr(value) != "0.0":
+    waiting: list[Any] = [(value,)]
+    while waiting:
+        part = waiting.pop()
+        for item in part.values() if type(part) is dict else part:
+            kind = type(item)
+            if kind in _SIMPLE:
+                continue
+            if kind is dict or kind is list or kind is tuple:
+                waiting.append(item)
+            elif kind is float:
+                size = abs(item)
+                if not _FIRST_WITHOUT_EXPONENT <= size < _FIRST_WITH_EXPONENT and repr(item) != "0.0":
+                    return None
+                count += item.is_integer()
+            else:
                 return None
-            if value.is_integer():
-                count += 1
-            continue
-        if kind is dict:
-            inner = _whole_doubles(value.values())
-        elif kind is list or kind is tuple:
-            inner = _whole_doubles(value)
-        else:
-            return None
-        if inner is None:
-            return None
-        count += inner
     return count

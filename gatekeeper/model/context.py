@@ -21,6 +21,14 @@ class PolicyDigests:
     given: str
 
 
+def _digests(stated: object) -> PolicyDigests | None:
+    if stated is None or isinstance(stated, PolicyDigests):
+        return stated
+    if not isinstance(stated, dict):
+        raise TypeError(f"policy is an object with the digests run and given, not {stated!r}")
+    return PolicyDigests(run=stated["run"], given=stated["given"])
+
+
 @dataclass(frozen=True)
 class Context:
     """What the orchestrator knew. Times are RFC 3339 text with a zone, as they are logged.
@@ -33,7 +41,7 @@ class Context:
         evidence: evidence references in force for the run, name to value.
         approvals: approval events that match run, stage, revision and policy digest.
         change_class: one of CHANGE_CLASSES.
-        policy: digests of the run's and of the given policy; None means that they are equal.
+        policy: digests of the run's and of the given policy, also as `{"run": …, "given": …}`; None means equal.
         attempt: number of this attempt within its hold, from 1; 0 when no hold is meant.
         looks: how often the run's statistics were looked at, this time included.
         first_held_at, deadline_at, on_deadline: of the open hold, if this check is an attempt of it.
@@ -41,6 +49,7 @@ class Context:
 
     Raises:
         ValueError: a time that is not RFC 3339 with a zone, an unknown change class.
+        TypeError, KeyError: a `policy` that is neither PolicyDigests nor an object with both digests.
     """
 
     stage: str
@@ -59,6 +68,7 @@ class Context:
     history: str = "complete"
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "policy", _digests(self.policy))
         require_time(self.evaluated_at)
         for moment in (self.stage_entered_at, self.first_held_at, self.deadline_at):
             if moment is not None:
@@ -87,8 +97,5 @@ class Context:
     def from_dict(cls, document: Mapping[str, Any]) -> Context:
         """Read what `to_dict` wrote. Raises ValueError, TypeError or KeyError on anything else."""
         fields = dict(document)
-        policy = fields.get("policy")
-        if policy is not None:
-            fields["policy"] = PolicyDigests(run=policy["run"], given=policy["given"])
         fields["approvals"] = tuple(fields.get("approvals", ()))
         return cls(**fields)

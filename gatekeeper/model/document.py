@@ -12,7 +12,7 @@ import re
 from json.decoder import scanstring  # type: ignore[attr-defined]
 
 from gatekeeper.errors import DocumentError
-from gatekeeper.model.canonical import is_number
+from gatekeeper.model.canonical import MAX_SAFE_INTEGER, is_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,7 +93,10 @@ def _integer(text: str) -> int | NotADouble:
 
 def _float(text: str) -> float | NotADouble:
     number = float(text)
-    return number if is_number(number) else NotADouble(text)
+    if not is_number(number):
+        return NotADouble(text)
+    # 250.0 and 250 are one number (RFC 8785), and logged as 250: it is that from the beginning
+    return int(number) if number.is_integer() and abs(number) <= MAX_SAFE_INTEGER else number
 
 
 _DECODER = json.JSONDecoder(

@@ -22,18 +22,18 @@ def apply(run: Run | None, event: Mapping[str, Any]) -> Run:
     kind = event.get("kind", "decision")
     before = run if run is not None else Run(run_id=event["run_id"], first_seq=event.get("seq", 0))
     if kind == "decision":
-        moved = _apply_decision(before, event)
-        stage = str(event.get("stage"))
-        moved = replace(moved, decisions_at=_counted(moved.decisions_at, stage, event))
+        changes = _decided(before, event)
+        changes["decisions_at"] = _counted(before.decisions_at, str(event.get("stage")), event)
     else:
-        moved = _apply_action(before, event) if kind == "action" else before
-        moved = replace(moved, events_of=_counted(moved.events_of, kind, event))
+        changes = _acted(before, event) if kind == "action" else {}
+        changes["events_of"] = _counted(before.events_of, kind, event)
     return replace(
-        moved,
-        version=max(moved.version, event.get("seq", 0)),
-        last_event_id=event.get("event_id", moved.last_event_id),
-        updated_at=event.get("ts", moved.updated_at),
-        previous_run=moved.previous_run or event.get("previous_run"),
+        before,
+        **changes,
+        version=max(before.version, event.get("seq", 0)),
+        last_event_id=event.get("event_id", before.last_event_id),
+        updated_at=event.get("ts", before.updated_at),
+        previous_run=before.previous_run or event.get("previous_run"),
     )
 
 
@@ -62,54 +62,54 @@ def _resting(state: RunState, stage: str | None) -> RunState:
     return RunState.COMPLETED if state is RunState.ACTIVE and stage == ROLLOUT_100 else state
 
 
-def _apply_decision(before: Run, event: Mapping[str, Any]) -> Run:
+def _decided(before: Run, event: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields that a decision changes."""
     context = event.get("context") or {}
     decision = event["decision"]
     verdict = Verdict(decision["verdict"])
-    stage = event["stage"]
+    stage, now_at = event["stage"], before.stage
     trigger = decision_trigger(before, stage, verdict)
     after = TRANSITIONS.get((before.state if before.is_begun else None, trigger))
-    started = before if before.decisions_at else _first(before, event)
-    started = replace(started, evidence=dict(event.get("evidence_refs") or {}))
-    if _has_looked(decision):
-        started = replace(started, looks=max(started.looks, context.get("looks", 0)))
+    changes: dict[str, Any] = {} if before.decisions_at else _first(before, event)
+    changes["evidence"] = dict(event.get("evidence_refs") or {})
+    if context.get("looks", 0) > before.looks and _has_looked(decision):
+        changes["looks"] = context["looks"]
     if after is None:
-        return started
+        return changes
     event_id = event["event_id"]
-    moved = started
     if trigger in {Trigger.ENTER, Trigger.ENTER_LAST}:
-        moved = replace(moved, stage=stage, stage_entered_at=context.get("evaluated_at"))
+        now_at = changes["stage"] = stage
+        changes["stage_entered_at"] = context.get("evaluated_at")
     if verdict is Verdict.ACCEPT:
-        moved = replace(moved, last_accept=_last_accept(event))
+        changes["last_accept"] = _last_accept(event)
     if trigger is Trigger.DEGRADE:
-        moved = replace(moved, hold=_hold(event))
+        changes["hold"] = _hold(event)
     elif trigger is not Trigger.ASIDE:
-        moved = _end_hold(moved, event_id)
+        changes |= _ended_hold(before, event_id)
     if trigger is Trigger.REJECT:
-        moved = replace(moved, stopped_by=event_id)
-    return replace(moved, state=_resting(after, moved.stage))
+        changes["stopped_by"] = event_id
+    changes["state"] = _resting(after, now_at)
+    return changes
 
 
-def _apply_action(before: Run, event: Mapping[str, Any]) -> Run:
-    action = event.get("action") or {}
-    name = action.get("name")
+def _acted(before: Run, event: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields that an action changes."""
+    name = (event.get("action") or {}).get("name")
     if name in {"stop", "supersede"}:
         after = TRANSITIONS.get((before.state, Trigger.STOP))
-        if after is None:
-            return before
-        return replace(_end_hold(before, event["event_id"]), state=after, stopped_by=event["event_id"])
+        if after is not None:
+            return {**_ended_hold(before, event["event_id"]), "state": after, "stopped_by": event["event_id"]}
     if name == "adopt-policy":
         after = TRANSITIONS.get((before.state, Trigger.ADOPT))
-        if after is None:
-            return before
-        moved = replace(
-            _end_hold(before, event["event_id"]),
-            policy_id=event.get("policy_id"),
-            policy_version=event.get("policy_version"),
-            policy_digest=event.get("policy_digest"),
-        )
-        return replace(moved, state=_resting(after, moved.stage))
-    return before
+        if after is not None:
+            return {
+                **_ended_hold(before, event["event_id"]),
+                "policy_id": event.get("policy_id"),
+                "policy_version": event.get("policy_version"),
+                "policy_digest": event.get("policy_digest"),
+                "state": _resting(after, before.stage),
+            }
+    return {}
 
 
 def _has_looked(decision: Mapping[str, Any]) -> bool:
@@ -120,27 +120,26 @@ def _has_looked(decision: Mapping[str, Any]) -> bool:
     )
 
 
-def _first(before: Run, event: Mapping[str, Any]) -> Run:
+def _first(before: Run, event: Mapping[str, Any]) -> dict[str, Any]:
     """What the first decision fixes; a founding-style line may have stated some of it before."""
     context = event.get("context") or {}
-    return replace(
-        before,
-        experiment_id=before.experiment_id or event.get("experiment_id"),
-        variant_id=before.variant_id or event.get("variant_id"),
-        revision=before.revision or event.get("revision"),
-        change_class=event.get("change_class") or "reversible",
-        policy_id=event.get("policy_id"),
-        policy_version=event.get("policy_version"),
-        policy_digest=event.get("policy_digest"),
-        simulated=event.get("as_of") is not None,
-        history="incomplete" if context.get("history") == "incomplete" else before.history,
-    )
+    return {
+        "experiment_id": before.experiment_id or event.get("experiment_id"),
+        "variant_id": before.variant_id or event.get("variant_id"),
+        "revision": before.revision or event.get("revision"),
+        "change_class": event.get("change_class") or "reversible",
+        "policy_id": event.get("policy_id"),
+        "policy_version": event.get("policy_version"),
+        "policy_digest": event.get("policy_digest"),
+        "simulated": event.get("as_of") is not None,
+        "history": "incomplete" if context.get("history") == "incomplete" else before.history,
+    }
 
 
-def _end_hold(run: Run, event_id: str) -> Run:
+def _ended_hold(run: Run, event_id: str) -> dict[str, Any]:
     if run.hold is None:
-        return run
-    return replace(run, hold=None, ended_holds={**run.ended_holds, run.hold.token: event_id})
+        return {}
+    return {"hold": None, "ended_holds": {**run.ended_holds, run.hold.token: event_id}}
 
 
 def _last_accept(event: Mapping[str, Any]) -> LastAccept:

@@ -158,7 +158,7 @@ def _number_words(value: object) -> str:
 
 def _with_problem(observation: object, text: str, problem_code: str) -> dict[str, Any]:
     noted = dict(_mapping(observation))
-    noted.setdefault("value_text", text)
+    noted["value_text"] = text  # what its writer left there is of another reading
     if noted.get("problem") is None:
         noted["problem"] = {"code": problem_code, "detail": f"not a finite number: {text[:64]}"}
     return noted

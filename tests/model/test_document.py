@@ -100,14 +100,16 @@ def test_a_number_that_no_double_keeps_becomes_its_text(text: str) -> None:
         ("-9007199254740991", 1 - 2**53),
         ("1e21", 1e21),
         ("-0", 0),
-        ("1E2", 100.0),
+        ("1E2", 100),
+        ("250.0", 250),
+        ("-0.0", 0),
         ("1.7976931348623157e308", 1.7976931348623157e308),
         ("5e-324", 5e-324),
-        ("1e-400", 0.0),
+        ("1e-400", 0),
     ],
 )
 def test_a_number_that_a_double_keeps_is_that_number(text: str, number: float) -> None:
-    """The largest and the smallest ones included."""
+    """The largest and the smallest ones included; a whole number is an integer, however it was written."""
     (value,) = parse_json(f"[{text}]".encode())
     assert (value, type(value)) == (number, type(number))
 

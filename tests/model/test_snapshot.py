@@ -41,6 +41,14 @@ def test_a_stated_problem_is_not_overwritten() -> None:
     assert noted == {"problem": {"code": "observation_missing:empty_result"}, "value_text": "NaN"}
 
 
+@pytest.mark.parametrize("stated", ['"0.008"', "null", "0.008"])
+def test_a_text_stated_beside_such_a_reading_does_not_pass_for_it(stated: str) -> None:
+    """The log shows that the reading was not a number, whatever text its writer left there before."""
+    data = f'{{"metrics": {{"e": NaN}}, "observations": {{"e": {{"value_text": {stated}, "source": "prom"}}}}}}'
+    noted = read_snapshot(data.encode()).document["observations"]["e"]
+    assert (noted["value_text"], noted["source"]) == ("NaN", "prom")
+
+
 @pytest.mark.parametrize("place", ["promotion", "notes"])
 def test_such_a_number_elsewhere_stays_as_its_text(place: str) -> None:
     """It can never take part in arithmetic, and the log stays JSON."""
