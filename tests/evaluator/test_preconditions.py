@@ -88,6 +88,16 @@ def test_another_policy_than_the_runs_own_holds() -> None:
     assert answer(decide(digests=same)) == ("ACCEPT", [], [])
 
 
+def test_the_digests_may_be_given_as_a_log_writes_them() -> None:
+    """A caller of the library has no other form at hand, and gets a decision instead of an AttributeError."""
+    decision = decide(digests={"run": "sha256:aa", "given": "sha256:bb"})
+    assert answer(decision) == ("DEGRADE", ["precondition_unknown:policy_changed"], [])
+    assert answer(decide(digests={"run": "sha256:aa", "given": "sha256:aa"})) == ("ACCEPT", [], [])
+    for odd in ("sha256:aa", ["sha256:aa", "sha256:bb"]):
+        with pytest.raises(TypeError, match="policy"):
+            decide(digests=odd)
+
+
 def test_an_incomplete_history_holds() -> None:
     """A run whose log crosses damage or a gap."""
     decision = decide(history="incomplete")

@@ -248,6 +248,18 @@ def test_a_value_that_is_there_is_shown_before_its_text() -> None:
     assert shown == [0.5, 0.5, "n/a", "n/a"]
 
 
+@pytest.mark.parametrize("observation", [{}, {"problem": None}])
+def test_a_value_that_is_missing_is_not_shown_by_its_old_text(observation: dict[str, Any]) -> None:
+    """A reader of a hold must not meet a healthy number where nothing was observed."""
+    policy = {"missing_data_policy": {"required_metrics": ["errors"]}}
+    observations = {"errors": {**observation, "value_text": "0.008"}}
+    for value in (None, ...):
+        decision = decide(policy, {"metrics": {"errors": value}, "observations": observations})
+        for rule in ("required:errors", "guardrail:errors", "budget:errors"):
+            finding = found(decision, rule)
+            assert (finding.outcome.value, finding.observed) == ("MISSING", None)
+
+
 def test_the_source_of_a_value_is_named() -> None:
     """By its observation, else by the source that lists it."""
     sources = [{"name": "prom", "watermark_event_time": "2026-02-18T01:00:00Z", "metrics": ["errors"]}]
