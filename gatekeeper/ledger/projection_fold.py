@@ -42,6 +42,7 @@ ACCEPT_GAP = "accept-gap"
 """Name of the action by which a person takes an incomplete history as it is."""
 
 _COLUMN_TYPES = frozenset({str, int, bytes, type(None)})
+_NAME_TYPES = frozenset({str, type(None)})
 _MALFORMED = (KeyError, TypeError, ValueError, AttributeError, CanonicalError)
 _INSERT_EVENT = "INSERT OR REPLACE INTO events VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 _SELECT_RUN = "SELECT body, incomplete FROM runs WHERE run_id = ?"
@@ -122,9 +123,10 @@ class Fold:
 
         Args:
             event: None for a damaged line.
-            digest: of the line, where the caller has it.
+            digest: of the line, where the caller has just sealed it.
         """
         head = self.head
+        is_sealed = digest is not None
         digest = digest or line_digest(line)
         number = head.lines + 1
         if event is None:
@@ -133,7 +135,7 @@ class Fold:
         elif not is_chained(event):
             self._take_founding(event, line, digest, number)
         else:
-            self._take_chained(event, line, digest, number, offset)
+            self._take_chained(event, line, digest, number, offset, is_sealed=is_sealed)
         head.digest = digest
         head.pass_line(offset, len(line), digest)
         if len(self._rows) + len(self._strays) >= FLUSH_EVENTS:
@@ -168,7 +170,9 @@ class Fold:
         self._base = self.head.row()
         keep_wal_short(self.connection)
 
-    def _take_chained(self, event: Mapping[str, Any], line: bytes, digest: str, number: int, offset: int) -> None:
+    def _take_chained(
+        self, event: Mapping[str, Any], line: bytes, digest: str, number: int, offset: int, *, is_sealed: bool
+    ) -> None:
         head = self.head
         problem = break_between(event, seq=head.seq, digest=head.digest)
         if problem is not None:
@@ -186,7 +190,7 @@ class Fold:
             self._stray(digest)
             self.note_break(f"line {number} is no event that can be read ({type(error).__name__}: {error})")
             return
-        head.ts = max(head.ts, ts_text(event.get("ts")))
+        head.ts = max(head.ts, event["ts"] if is_sealed else ts_text(event.get("ts")))
         if row is not None:
             self._rows.append(row)
             if row[8] is not None:
@@ -244,7 +248,7 @@ class Fold:
         self._change(before, after, event["event_id"], line)
 
     def _change(self, before: Run | None, after: Run, event_id: str, line: bytes) -> None:
-        if not all(value is None or isinstance(value, str) for value in (after.run_id, *slot_of(after)[:2], event_id)):
+        if not _NAME_TYPES.issuperset(map(type, (after.run_id, after.experiment_id, after.variant_id, event_id))):
             raise TypeError("a name is no text")
         self._runs[after.run_id] = after
         self._dirty.add(after.run_id)
