@@ -18,9 +18,9 @@ from gatekeeper.ledger.following import Follower
 from gatekeeper.ledger.fsops import FileOps, close_quietly, make_directories, read_all
 from gatekeeper.ledger.projection import database_path
 from gatekeeper.ledger.projection_fold import StaleFoldError
-from gatekeeper.ledger.projection_schema import discard, open_memory
-from gatekeeper.ledger.projection_view import ProjectionView
+from gatekeeper.ledger.projection_schema import discard
 from gatekeeper.ledger.sealing import Sealed, check_expectation, seal_all
+from gatekeeper.ledger.viewing import Viewer
 from gatekeeper.model.exchange import Expectation, Receipt
 
 TYPE_CHECKING = False
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
+    from gatekeeper.ledger.projection_view import ProjectionView
     from gatekeeper.model.policy import LoadedPolicy
     from gatekeeper.ports import Clock
 
@@ -53,6 +54,7 @@ class NdjsonLedger:
         self._clock = clock
         self._ops = ops if ops is not None else FileOps()
         self._follower = Follower(self.path, self._ops)
+        self._viewer = Viewer(self._follower)
         self._appends_in_a_row = 0
 
     def view(self) -> ProjectionView:
@@ -66,7 +68,7 @@ class NdjsonLedger:
         try:
             if self._ops.exists(markers.marker_path(self.path)):
                 self._record_notes()
-            return self._view()
+            return self._viewer.view()
         except OSError as error:
             raise StateUnreadableError(
                 f"{self.path} cannot be read: {error.strerror or error}",
@@ -191,37 +193,6 @@ class NdjsonLedger:
             return self._append(descriptor, size, drafts, expect=expect, policies=policies, actor=actor)
         finally:
             close_quietly(self._ops, descriptor)
-
-    def _view(self) -> ProjectionView:
-        try:
-            descriptor: int | None = self._ops.open(self.path, os.O_RDONLY)
-        except FileNotFoundError:
-            descriptor = None
-            if not self._ops.exists(database_path(self.path)):
-                return self._view_of(open_memory(), is_complete=True, segment=1)
-        try:
-            projection = self._follower.snapshot(descriptor)
-        finally:
-            if descriptor is not None:
-                close_quietly(self._ops, descriptor)
-        head = projection.head
-        return self._view_of(projection.connection, is_complete=head.is_complete, segment=head.segment)
-
-    def _view_of(self, connection: sqlite3.Connection, *, is_complete: bool, segment: int) -> ProjectionView:
-        return ProjectionView(
-            connection,
-            path=self.path,
-            ops=self._ops,
-            repair=self._repair,
-            is_complete=is_complete,
-            segment=segment,
-            warnings=self._follower.take_warnings(),
-        )
-
-    def _repair(self, error: sqlite3.Error) -> ProjectionView:
-        """For a view whose tables turned out damaged: a view on tables made anew."""
-        self._follower.replace_failed(error)
-        return self._view()
 
     def _append(
         self,

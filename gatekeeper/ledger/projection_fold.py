@@ -10,12 +10,11 @@ from gatekeeper.errors import CanonicalError
 from gatekeeper.ledger.chain import break_between, seq_of
 from gatekeeper.ledger.codec import founding_decision
 from gatekeeper.ledger.projection_rows import (
-    accept_question,
     begins,
     digest_blob,
+    event_row,
     founding_run,
     kept_ids,
-    refusal_question,
     run_of_row,
     slot_of,
     ts_text,
@@ -23,7 +22,7 @@ from gatekeeper.ledger.projection_rows import (
 )
 from gatekeeper.ledger.projection_schema import keep_wal_short, load_head, store_head
 from gatekeeper.model.canonical import canonical_bytes, digest_bytes
-from gatekeeper.model.event import content_question_of, line_digest
+from gatekeeper.model.event import line_digest
 from gatekeeper.model.fold import apply
 from gatekeeper.model.line import is_chained
 from gatekeeper.model.run import Run, RunState
@@ -41,7 +40,6 @@ FLUSH_EVENTS = 4096
 ACCEPT_GAP = "accept-gap"
 """Name of the action by which a person takes an incomplete history as it is."""
 
-_COLUMN_TYPES = frozenset({str, int, bytes, type(None)})
 _NAME_TYPES = frozenset({str, type(None)})
 _MALFORMED = (KeyError, TypeError, ValueError, AttributeError, CanonicalError)
 _INSERT_EVENT = "INSERT OR REPLACE INTO events VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
@@ -185,7 +183,8 @@ class Fold:
             head.seq = seq
         try:
             self._apply(event, line)
-            row = self._row(event, seq, len(line), digest, offset)
+            place = (self.head.segment, offset, len(line))
+            row = None if seq is None else event_row(event, seq=seq, place=place, digest=digest)
         except _MALFORMED as error:
             self._stray(digest)
             self.note_break(f"line {number} is no event that can be read ({type(error).__name__}: {error})")
@@ -193,43 +192,8 @@ class Fold:
         head.ts = max(head.ts, event["ts"] if is_sealed else ts_text(event.get("ts")))
         if row is not None:
             self._rows.append(row)
-            if row[8] is not None:
-                self._event_ids.add(row[8])
-
-    def _row(
-        self, event: Mapping[str, Any], seq: int | None, length: int, digest: str, offset: int
-    ) -> tuple[Any, ...] | None:
-        if seq is None:
-            return None
-        kind = event["kind"]
-        decision = event.get("decision")
-        verdict = decision.get("verdict") if isinstance(decision, dict) else None
-        key = question = None
-        if kind == "decision":
-            key = event.get("idempotency_key")
-            if verdict == "ACCEPT":
-                question = accept_question(content_question_of(event))
-        elif kind == "refusal":
-            question = refusal_question(str(event.get("run_id")), str(event.get("question_digest")))
-        row = (
-            seq,
-            self.head.segment,
-            offset,
-            length,
-            digest_blob(digest),
-            event.get("ts"),
-            kind,
-            event.get("run_id"),
-            event.get("event_id"),
-            verdict,
-            event.get("stage"),
-            event.get("policy_id"),
-            key,
-            question,
-        )
-        if not _COLUMN_TYPES.issuperset(map(type, row)):
-            raise TypeError("a field that is text holds something else")
-        return row
+            if event.get("event_id") is not None:
+                self._event_ids.add(event["event_id"])
 
     def _apply(self, event: Mapping[str, Any], line: bytes) -> None:
         kind, run_id = event["kind"], event.get("run_id")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from gatekeeper.model.event import content_question_of
 from gatekeeper.model.run import Run
 from gatekeeper.model.times import format_time, parse_time
 from gatekeeper.model.values import replace
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+_COLUMN_TYPES = frozenset({str, int, bytes, type(None)})
 _INSERT_RUN = "INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?)"
 _UPDATE_RUN = "UPDATE runs SET state = ?, incomplete = ?, version = ?, body = ? WHERE run_id = ?"
 _UPDATE_SLOT = "UPDATE runs SET experiment_id = ?, variant_id = ?, simulated = ?, live = ? WHERE run_id = ?"
@@ -32,6 +34,46 @@ def accept_question(question: str) -> str:
 def refusal_question(run_id: str, question: str) -> str:
     """How the tables name the question of a refusal."""
     return f"R{run_id}\n{question}"
+
+
+def event_row(
+    event: Mapping[str, Any], *, seq: int, place: tuple[int, int, int], digest: str
+) -> tuple[str | int | bytes | None, ...]:
+    """The row of a chained event, in the order of the table's columns.
+
+    Args:
+        place: segment, offset and length of its line.
+
+    Raises:
+        TypeError: a field that is text holds something else.
+    """
+    kind = event["kind"]
+    decision = event.get("decision")
+    verdict = decision.get("verdict") if isinstance(decision, dict) else None
+    key = question = None
+    if kind == "decision":
+        key = event.get("idempotency_key")
+        if verdict == "ACCEPT":
+            question = accept_question(content_question_of(event))
+    elif kind == "refusal":
+        question = refusal_question(str(event.get("run_id")), str(event.get("question_digest")))
+    row = (
+        seq,
+        *place,
+        digest_blob(digest),
+        event.get("ts"),
+        kind,
+        event.get("run_id"),
+        event.get("event_id"),
+        verdict,
+        event.get("stage"),
+        event.get("policy_id"),
+        key,
+        question,
+    )
+    if not _COLUMN_TYPES.issuperset(map(type, row)):
+        raise TypeError("a field that is text holds something else")
+    return row
 
 
 def run_of_row(body: str, incomplete: int) -> Run:
