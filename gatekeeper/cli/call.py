@@ -94,17 +94,16 @@ class Call:
         return handler
 
     def _fail(self, error: BaseException) -> int:
-        """Tell what went wrong: one JSON document for a caller that reads JSON, else words on standard error."""
+        """Tell people on standard error what went wrong, and a caller that reads JSON in one document too."""
         failure = explain(error)
         details = trace(error)
         if details:
             say(details)
         as_json = asks_for_json(self._argv, os.environ) if self._as_json is None else self._as_json
+        say(failure.as_text())
         if as_json and not self._printer.started:
             try:
                 self._printer.show(failure.as_json(), as_utf8=True)
-            except UnwritableError:
-                say(failure.as_text())
-        else:
-            say(failure.as_text())
+            except UnwritableError:  # it has been said on standard error
+                return failure.exit_code
         return failure.exit_code

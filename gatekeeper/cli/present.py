@@ -49,7 +49,8 @@ def _width() -> int:
 
 
 def shown(answer: Answer, *, log: str, loaded: LoadedPolicy | None = None) -> ShownAnswer:
-    """An answer of the orchestrator as the render room takes it."""
+    """An answer of the orchestrator as the render room takes it; the policy that judged comes before the one given."""
+    loaded = answer.policy or loaded
     stages = loaded.policy.stages if loaded is not None else _stages_of(answer.event)
     return ShownAnswer(
         event=answer.event,

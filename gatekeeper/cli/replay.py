@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gatekeeper.cli.compose import SystemClock, log_lines
+from gatekeeper.cli.damaged import as_documents, as_words
 from gatekeeper.cli.outcome import Outcome
 from gatekeeper.cli.present import layout_of_output, page_outcome, told
 from gatekeeper.errors import LogError, UsageError
@@ -37,16 +38,16 @@ def replay(values: Values) -> Outcome:
         from gatekeeper.replay.group import group
 
         rows = [row.to_dict() for row in group(found, fields)]
-        page = group_page(fields, rows, damaged=_named(damaged))
-        return page_outcome(page, values, stderr=(*_told(damaged), *_missing(watch)))
+        page = group_page(fields, rows, damaged=as_documents(damaged))
+        return page_outcome(page, values, stderr=(*as_words(as_documents(damaged)), *_missing(watch)))
     lines = list(found)
     page = replay_page(
         [line.event for line in lines if line.event is not None],
         lines=[line.data for line in lines],
-        damaged=_named(damaged),
+        damaged=as_documents(damaged),
         gaps=[gap.to_dict() for gap in watch.gaps],
     )
-    return page_outcome(page, values, stderr=(*_told(damaged), *_missing(watch)))
+    return page_outcome(page, values, stderr=(*as_words(as_documents(damaged)), *_missing(watch)))
 
 
 def _missing(watch: GapWatch) -> tuple[str, ...]:
@@ -93,7 +94,7 @@ def _follow(values: Values, wanted: Filter) -> Iterator[str | bytes]:
             raise LogError(
                 f"{paths[0]} cannot be read: {error.strerror or error}", remedy="check the path given as --log"
             ) from None
-        for line in (*_told(damaged), *told(tuple(tail.warnings))):
+        for line in (*as_words(as_documents(damaged)), *told(tuple(tail.warnings))):
             say_once(line)
         damaged.clear()
         tail.warnings.clear()
@@ -112,11 +113,3 @@ def _follow(values: Values, wanted: Filter) -> Iterator[str | bytes]:
             row = replay_row(line.event)
             words = "  ".join(part for part in (*row.cells, row.detail) if part)
             yield render.page(Page(words, [], document={}, tone=row.tone), layout)
-
-
-def _named(damaged: list[LogLine]) -> list[dict[str, object]]:
-    return [{"source": line.source, "line": line.number, "problem": line.problem} for line in damaged]
-
-
-def _told(damaged: list[LogLine]) -> tuple[str, ...]:
-    return tuple(f"gatekeeper: {line.source}:{line.number}: {line.problem} line, passed over" for line in damaged)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gatekeeper.cli.compose import log_lines, logged_runs
+from gatekeeper.cli.damaged import as_documents, as_words, damaged_lines, is_damaged
 from gatekeeper.cli.present import page_outcome, told
 from gatekeeper.errors import InputRefusedError
 from gatekeeper.render.runs import run_page, status_page
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from gatekeeper.cli.outcome import Outcome
     from gatekeeper.cli.values import Values
+    from gatekeeper.model.exchange import LogLine
     from gatekeeper.model.run import Run
 
 
@@ -23,20 +25,27 @@ def status(values: Values) -> Outcome:
     stderr = told(tuple(warnings))
     run_id = values.optional_text("run")
     if run_id is None:
-        return page_outcome(status_page(runs), values, stderr=stderr)
+        damaged = as_documents(damaged_lines(values.texts("log")))
+        page = status_page(runs, damaged=damaged)
+        return page_outcome(page, values, stderr=(*stderr, *as_words(damaged)))
     run = next((run for run in runs if run.run_id == run_id), None)
     if run is None:
         raise _unknown(run_id, runs)
     events: list[Mapping[str, Any]] = []
     stages: list[str] = []
+    unread: list[LogLine] = []
     for line in log_lines(values.texts("log")):
         if line.event is None:
+            if is_damaged(line):
+                unread.append(line)
             continue
         if line.event.get("run_id") == run_id:
             events.append(line.event)
         elif line.event.get("policy_digest") == run.policy_digest and line.event.get("kind") == "policy":
             stages = _stages(line.event)
-    return page_outcome(run_page(run, events, stages=stages), values, stderr=stderr)
+    damaged = as_documents(unread)
+    page = run_page(run, events, stages=stages, damaged=damaged)
+    return page_outcome(page, values, stderr=(*stderr, *as_words(damaged)))
 
 
 def _stages(event: Mapping[str, Any]) -> list[str]:

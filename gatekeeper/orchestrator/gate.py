@@ -124,7 +124,14 @@ def _answer(
 ) -> Answer:
     event = next(event for event in reversed(events) if event["kind"] == "decision")
     after = None if is_dry_run else _after(events, run, event["run_id"])
-    return Answer(event, step.decision.verdict, after or run, is_dry_run=is_dry_run, warnings=tuple(warnings))
+    return Answer(
+        event,
+        step.decision.verdict,
+        after or run,
+        step.policies[-1],
+        is_dry_run=is_dry_run,
+        warnings=tuple(warnings),
+    )
 
 
 def _after(events: Sequence[Mapping[str, Any]], run: Run | None, run_id: str) -> Run | None:
@@ -147,6 +154,7 @@ def _not_recorded(step: Proposal, error: LogError, ledger: Ledger, *, actor: str
         draft,
         verdict,
         step.run,
+        step.policies[-1],
         is_unrecorded=True,
         warnings=unrecorded_warnings(str(draft["run_id"]), error, ledger.leave_marker(notes)),
     )

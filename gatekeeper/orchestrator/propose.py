@@ -59,7 +59,7 @@ def propose(question: Question, view: LedgerView, *, now: int, fixed_stage: str 
     evidence = {**run.evidence, **question.evidence}
     keyed = keyed_event(question, run_id, view)  # (2)
     if keyed is not None and still_holds(keyed, run):
-        return Answer(keyed, _verdict(keyed), run, is_recorded=True)
+        return Answer(keyed, _verdict(keyed), run, loaded, is_recorded=True)
     stages = (adopted or loaded).policy.stages
     stage = fixed_stage or (
         keyed["stage"]
@@ -71,7 +71,7 @@ def propose(question: Question, view: LedgerView, *, now: int, fixed_stage: str 
         question, run, stage, view, snapshot_digest=question.snapshot.digest, evidence=evidence
     )
     if same is not None and _is_fresh(case):
-        return Answer(same, _verdict(same), run, is_recorded=True)
+        return Answer(same, _verdict(same), run, loaded, is_recorded=True)
     _refuse_first_only_options(question, run, view, is_first_read=fixed_stage is None)
     if fixed_stage is not None and has_passed(run, stage, stages) and run.stage is not None:
         proposal = _proposal(replace(case, stage=run.stage), view)
@@ -94,7 +94,7 @@ def _first_case(question: Question, run_id: str, view: LedgerView, now: int) -> 
     if question.adopt_reason is not None:
         raise InputRefusedError(
             f"--adopt-policy needs an existing run; {run_id} is not in this log",
-            remedy="leave --adopt-policy out: the first check of a run fixes its policy",
+            remedy="name the run with --run-id; a new run takes the policy of its first check, without --adopt-policy",
         )
     stages = loaded.policy.stages
     stage = question.stage or question.start_stage or stages[0]
@@ -127,7 +127,7 @@ def _propose_first(case: Case, view: LedgerView) -> Proposal:
         raise InputRefusedError(
             f"run {live.run_id} of {question.experiment_id}:{question.variant_id} is {live.state.value} at "
             f"{live.stage or 'no stage yet'} under policy version {live.policy_version}: only one run may be live",
-            remedy=f"finish it, or stop it in the same step with --supersede {live.run_id}",
+            remedy=f"go on with it (--run-id {live.run_id}), or stop it in the same step: --supersede {live.run_id}",
         )
     if live is None and question.supersede is not None:
         raise InputRefusedError(

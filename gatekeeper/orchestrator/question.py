@@ -88,12 +88,14 @@ class Answer:
         is_dry_run: evaluated only.
         is_unrecorded: a REJECT that could not be written; `warnings` say what to do.
         run: the run after it; None when even that could not be read.
+        policy: the policy that judges the run, which need not be the one given; None for a stopped run.
         warnings: what people should be told, one sentence each.
     """
 
     event: Mapping[str, Any]
     verdict: Verdict
     run: Run | None = None
+    policy: LoadedPolicy | None = None
     is_recorded: bool = False
     is_dry_run: bool = False
     is_unrecorded: bool = False

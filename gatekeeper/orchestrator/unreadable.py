@@ -36,6 +36,7 @@ def answer_without_state(
         raise error
     given = question.stage or question.start_stage
     stages = [given] if given in loaded.policy.stages else list(loaded.policy.stages)
+    reached = Verdict.ACCEPT
     for stage in stages:
         context = Context(
             stage=stage,
@@ -45,6 +46,7 @@ def answer_without_state(
             change_class=question.change_class or "reversible",
         )
         decision = evaluate(loaded.policy, question.snapshot, context)
+        reached = reached if decision.verdict is Verdict.ACCEPT else decision.verdict
         if any(split_code(code)[0] in HARM for code in decision.reason_codes):
             run_id = question.run_id or "unknown"
             draft = decision_draft(
@@ -71,7 +73,9 @@ def answer_without_state(
                     run_id, error, leave_marker([policy_draft(loaded, actor=question.actor), draft])
                 ),
             )
-    raise error
+    raise StateUnreadableError(
+        f"{reached.value} was reached without the run's state and is not given: {error.message}", remedy=error.remedy
+    ) from error
 
 
 def unrecorded_warnings(run_id: str, error: LogError, marker: str | None) -> tuple[str, ...]:

@@ -50,12 +50,13 @@ _STATUS_COLUMNS = (
 _STATE_TONES = {"ACTIVE": GOOD, "COMPLETED": GOOD, "HELD": HELD, "STOPPED": BAD}
 
 
-def queue_page(runs: Sequence[Run], *, now: int | None = None) -> Page:
+def queue_page(runs: Sequence[Run], *, now: int | None = None, damaged: Sequence[Mapping[str, Any]] = ()) -> Page:
     """Every open hold, in the order given.
 
     Args:
         runs: runs in state HELD; others are left out.
         now: microseconds; a hold is due from its `not_before` on. None: the time itself is shown alone.
+        damaged: lines of the log that could not be read, for json; standard error names them for people.
     """
     rows, holds = [], []
     for run in runs:
@@ -69,11 +70,13 @@ def queue_page(runs: Sequence[Run], *, now: int | None = None) -> Page:
     due = sum(document["due"] is True for document in holds)
     headline = f"{len(rows)} open {noun}" + ("" if now is None else f", {due} due")
     table = Table(_QUEUE_COLUMNS, rows, detail=REASONS, empty="nothing is held")
-    return Page(headline, [table] if rows else [], document={"holds": holds}, records=list(holds))
+    return Page(
+        headline, [table] if rows else [], document={"holds": holds, "damaged": list(damaged)}, records=list(holds)
+    )
 
 
-def status_page(runs: Sequence[Run]) -> Page:
-    """All runs, a line each, in the order given."""
+def status_page(runs: Sequence[Run], *, damaged: Sequence[Mapping[str, Any]] = ()) -> Page:
+    """All runs, a line each, in the order given; `damaged` as in `queue_page`."""
     rows, documents = [], []
     for run in runs:
         document = run_document(run)
@@ -94,15 +97,23 @@ def status_page(runs: Sequence[Run]) -> Page:
         )
     noun = "run" if len(rows) == 1 else "runs"
     blocks = [Table(_STATUS_COLUMNS, rows)] if rows else []
-    return Page(f"{len(rows)} {noun}", list(blocks), document={"runs": documents}, records=list(documents))
+    document = {"runs": documents, "damaged": list(damaged)}
+    return Page(f"{len(rows)} {noun}", list(blocks), document=document, records=list(documents))
 
 
-def run_page(run: Run, events: Sequence[Mapping[str, Any]], *, stages: Sequence[str] = ()) -> Page:
+def run_page(
+    run: Run,
+    events: Sequence[Mapping[str, Any]],
+    *,
+    stages: Sequence[str] = (),
+    damaged: Sequence[Mapping[str, Any]] = (),
+) -> Page:
     """One run: where it stands, its open hold, its history.
 
     Args:
         events: its events as logged, in order; `policy` events and such are no part of its history.
         stages: of its policy, for the next stage; empty when they are not known.
+        damaged: as in `queue_page`.
     """
     view = run_view(run, stages)
     hold = run.hold
@@ -127,7 +138,8 @@ def run_page(run: Run, events: Sequence[Mapping[str, Any]], *, stages: Sequence[
     blocks = [fields, *([] if hold is None else hold_blocks({"resume": dict(hold.document)}))]
     rows = [history_row(event) for event in events]
     blocks.append(Table(HISTORY_COLUMNS, rows, title="history", detail=REASONS, empty="no event can be read"))
-    document = {**run_document(run), **view, "history": [event_document(event) for event in events]}
+    history = [event_document(event) for event in events]
+    document = {**run_document(run), **view, "history": history, "damaged": list(damaged)}
     return Page(f"{run.run_id}  {run.state.value}", blocks, document=document, tone=_STATE_TONES[run.state.value])
 
 

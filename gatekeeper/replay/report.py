@@ -116,6 +116,14 @@ class Report:
         return self.problem_count == 0
 
     @property
+    def damaged(self) -> list[dict[str, Any]]:
+        """Lines that hold no event, as `replay` names them: the damaged ones among the problems, and a torn one."""
+        places = [(problem.place, problem.code) for problem in self.problems if problem.code in {"damaged", "torn"}]
+        if self.torn is not None:
+            places.append((self.torn, "torn"))
+        return [{"source": place.source, "line": place.number, "problem": code} for place, code in places]
+
+    @property
     def first_wrong(self) -> Problem | None:
         """The first line that differs, in the order of the log."""
         return self.problems[0] if self.problems else None
@@ -132,6 +140,7 @@ class Report:
             "not_comparable": dict(self.not_comparable),
             "unchained": [place.to_dict() for place in self.unchained],
             "unchained_count": self.unchained_count,
+            "damaged": self.damaged,
             "torn": None if self.torn is None else self.torn.to_dict(),
             "first_seq": self.first_seq,
             "last_seq": self.last_seq,

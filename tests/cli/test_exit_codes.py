@@ -161,7 +161,7 @@ def test_a_program_that_reads_json_gets_usage_errors_as_json(
         64,
         ["code", "exit_code", "message", "remedy"],
     )
-    assert captured.err == ""
+    assert captured.err == f"gatekeeper: {error['message']}\n  remedy: {error['remedy']}\n"
 
 
 def test_json_from_the_environment_also_holds_for_errors(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:

@@ -98,7 +98,7 @@ def test_a_hold_is_not_due_a_microsecond_early() -> None:
 def test_an_empty_queue_says_so() -> None:
     """No table without rows; runs without a hold are left out."""
     assert shown(queue_page([apply(None, ACCEPTED)], now=0)) == ["0 open holds, 0 due"]
-    assert document(queue_page([])) == {"holds": []}
+    assert document(queue_page([])) == {"holds": [], "damaged": []}
     assert ndjson.page(queue_page([]), WIDE) == ""
 
 

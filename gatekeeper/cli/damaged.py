@@ -1,0 +1,39 @@
+"""Lines of a log that hold no event: named by number, on standard error and in json (SPEC 7)."""
+
+from __future__ import annotations
+
+import os
+
+from gatekeeper.cli.compose import has_pattern, log_lines, open_ledger
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from gatekeeper.model.exchange import LogLine
+
+
+def damaged_lines(paths: tuple[str, ...]) -> list[LogLine]:
+    """The lines that hold no event; one log is read for them only where its history is incomplete."""
+    is_one = len(paths) == 1 and not has_pattern(paths[0])
+    if is_one and (open_ledger(paths[0]).view().is_complete or not os.path.exists(paths[0])):
+        return []
+    return [line for line in log_lines(paths) if is_damaged(line)]
+
+
+def is_damaged(line: LogLine) -> bool:
+    """Whether it holds no event, and is no blank line either."""
+    from gatekeeper.replay.lines import is_blank
+
+    return line.event is None and not is_blank(line)
+
+
+def as_documents(lines: Sequence[LogLine]) -> list[dict[str, Any]]:
+    """`damaged` of json."""
+    return [{"source": line.source, "line": line.number, "problem": line.problem} for line in lines]
+
+
+def as_words(damaged: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """The same for people."""
+    return tuple(f"gatekeeper: {one['source']}:{one['line']}: {one['problem']} line, passed over" for one in damaged)
