@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 
 from hypothesis import settings
 
@@ -13,6 +14,10 @@ for _name in list(os.environ):
         "POSIXLY_CORRECT",
     }:
         del os.environ[_name]
+
+# Started in the background of a script, a process ignores Ctrl-C and hands that on to its children.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Time limits of single examples are noise on a shared machine; pytest-timeout watches the whole test.
 settings.register_profile("house", deadline=None, print_blob=True)
