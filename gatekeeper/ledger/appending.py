@@ -9,15 +9,30 @@ from gatekeeper.errors import LogError, LogInDoubtError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gatekeeper.ledger.fsops import FileOps
 
 _REMEDY = "make room or mend the permissions, then call again: nothing was recorded and the state is unchanged"
 
 
-def append_durably(ops: FileOps, descriptor: int, path: str, *, size: int, data: bytes) -> None:
+def append_durably(
+    ops: FileOps,
+    descriptor: int,
+    path: str,
+    *,
+    size: int,
+    data: bytes,
+    meanwhile: Callable[[], None],
+    starts_early: bool = False,
+) -> None:
     """Put *data* behind the first *size* bytes of the log and wait until it is on the device.
 
     Of a file that is new its name is waited for too, data first.
+
+    Args:
+        meanwhile: done between the write and the wait; nothing of it may outlive an error.
+        starts_early: let the device write while that is done; it pays for a process that appends again and again.
 
     After a failed flush the system may take the pages for clean, so a second flush would prove
     nothing: it is never tried again, the lines are cut off.
@@ -28,6 +43,9 @@ def append_durably(ops: FileOps, descriptor: int, path: str, *, size: int, data:
     """
     try:
         _write_whole(ops, descriptor, data)
+        if starts_early:
+            _start_writing(ops, descriptor, size, len(data))
+        meanwhile()
         ops.flush(descriptor)
         if size == 0:
             ops.flush_directory(os.path.dirname(path))
@@ -40,6 +58,13 @@ def _write_whole(ops: FileOps, descriptor: int, data: bytes) -> None:
     written = ops.write(descriptor, data)
     if written != len(data):
         raise OSError(errno.ENOSPC, f"only {written} of {len(data)} bytes were taken")
+
+
+def _start_writing(ops: FileOps, descriptor: int, offset: int, length: int) -> None:
+    try:  # noqa: SIM105 - contextlib is not worth its import on this path
+        ops.start_writing(descriptor, offset, length)
+    except OSError:  # a hint: the flush will say whether the device takes them
+        pass
 
 
 def unwritable(path: str, error: OSError) -> LogError:

@@ -205,6 +205,8 @@ class NdjsonLedger:
         actor: str,
     ) -> Receipt:
         found = torn.recovered(self._ops, self.path)
+        is_bulk = self._appends_in_a_row > BULK_APPENDS
+        failures: list[Exception] = []
 
         def prepare() -> Sealed:
             fold = self._follower.projection().fold
@@ -219,7 +221,7 @@ class NdjsonLedger:
                 fold=fold,
                 now=now,
                 recovered=told,
-                is_bulk=self._appends_in_a_row > BULK_APPENDS,
+                is_bulk=is_bulk,
             )
 
         try:
@@ -229,7 +231,19 @@ class NdjsonLedger:
             self._follower.make_ready(descriptor)
             sealed = prepare()
         warnings, last_seq = [*sealed.warnings], self._follower.projection().head.seq
-        append_durably(self._ops, descriptor, self.path, size=size, data=sealed.data)
+        try:
+            append_durably(
+                self._ops,
+                descriptor,
+                self.path,
+                size=size,
+                data=sealed.data,
+                meanwhile=lambda: failures.extend(self._take(sealed, size)),
+                starts_early=is_bulk,
+            )
+        except LogError:
+            self._follower.drop()  # it may have taken lines that are not in the log
+            raise
         if size == 0:
             warnings.append(
                 f"{self.path} is a new file and goes on from seq {last_seq}"
@@ -239,16 +253,25 @@ class NdjsonLedger:
         if found is not None:
             kept_in = torn.file_as_told(self._ops, self.path, found)
             warnings.append(f"an unfinished line of {found.document['bytes']} bytes was cut off and kept in {kept_in}")
-        self._project(sealed, size)
+        self._project(failures)
         return Receipt(tuple(sealed.events), (*warnings, *self._follower.take_warnings()))
 
-    def _project(self, sealed: Sealed, offset: int) -> None:
-        """The state second. Failing here loses nothing: the next call reads the lines from the log."""
+    def _take(self, sealed: Sealed, offset: int) -> Iterator[Exception]:
+        """Fold the sealed lines in memory; what hindered it, if anything did."""
         fold = self._follower.projection().fold
         try:
             for event, line, digest in zip(sealed.events, sealed.lines, sealed.digests, strict=True):
                 fold.take(event, line, offset, digest=digest)
                 offset += len(line) + 1
+        except (StaleFoldError, sqlite3.Error) as error:
+            yield error
+
+    def _project(self, failures: Sequence[Exception]) -> None:
+        """The state second. Failing here loses nothing: the next call reads the lines from the log."""
+        fold = self._follower.projection().fold
+        try:
+            for failure in failures:
+                raise failure
             is_burst = self._appends_in_a_row > 1 and fold.pending < BURST_EVENTS
             if not is_burst or fold.connection.in_transaction:
                 fold.flush()

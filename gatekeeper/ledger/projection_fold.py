@@ -56,6 +56,7 @@ class Fold:
     Attributes:
         head: the log's end as of the last line taken; ahead of the database until `flush`.
         warnings: damaged lines and breaks, named by line number.
+        sealed_line: the last line taken, if this process has sealed it itself.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -63,6 +64,7 @@ class Fold:
         self.head = load_head(connection)
         self._base = self.head.row()  # as the database has it
         self.warnings: list[str] = []
+        self.sealed_line: bytes | None = None
         self._runs: dict[str, Run] = {}
         self._stored: dict[str, tuple[Any, ...]] = {}  # runs that have a row -> what its indexes say
         self._dirty: set[str] = set()
@@ -125,6 +127,7 @@ class Fold:
         """
         head = self.head
         is_sealed = digest is not None
+        self.sealed_line = line if is_sealed else None
         digest = digest or line_digest(line)
         number = head.lines + 1
         if event is None:

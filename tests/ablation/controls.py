@@ -49,8 +49,9 @@ def _no_idempotency(patch: pytest.MonkeyPatch) -> None:
 
 
 def _no_flush_before_answer(patch: pytest.MonkeyPatch) -> None:
-    def write_only(ops: Any, descriptor: int, _path: str, *, size: int, data: bytes) -> None:  # noqa: ARG001
+    def write_only(ops: Any, descriptor: int, _path: str, *, data: bytes, meanwhile: Any, **_named: Any) -> None:
         ops.write(descriptor, data)
+        meanwhile()
 
     patch.setattr("gatekeeper.ledger.ndjson.append_durably", write_only)
 
