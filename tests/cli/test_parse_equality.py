@@ -61,6 +61,7 @@ def command_lines(draw: st.DrawFn) -> list[str]:
     return [*command.path, *(word for part in draw(st.permutations(parts)) for word in part)]
 
 
+@pytest.mark.slow
 def test_the_fast_way_never_reads_a_command_line_differently_than_typer() -> None:
     """Whatever the fast way accepts, typer reads as the same command with the same values."""
     accepted: list[bool] = []

@@ -7,6 +7,7 @@ import json
 import random
 from typing import Any
 
+import pytest
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
@@ -19,6 +20,8 @@ from gatekeeper.model.policy import policy_from_document
 from gatekeeper.model.reasons import Verdict
 from gatekeeper.model.snapshot import snapshot_from_document
 from tests.properties import strategies
+
+pytestmark = pytest.mark.slow
 
 STRENGTH = {Verdict.ACCEPT: 0, Verdict.DEGRADE: 1, Verdict.REJECT: 2}
 PROMOTION_FIELDS = ("sample_size", "effect_estimate", "ci_low", "ci_high")

@@ -11,6 +11,7 @@ import operator
 from datetime import datetime
 from typing import Any
 
+import pytest
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
@@ -21,6 +22,9 @@ from gatekeeper.model.snapshot import snapshot_from_document
 from tests.properties.strategies import EVALUATED_AT, STAGES, moment, thousandths, trouble
 
 Answer = tuple[str, list[str], list[str]]
+
+pytestmark = pytest.mark.slow
+
 HEALTHY = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
 NAMES = ("a", "b", "c", "d")
 
