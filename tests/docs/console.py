@@ -1,4 +1,4 @@
-"""Console sessions in the documentation: found, carried out in one shell, compared line by line.
+"""Console transcripts in the documentation: found, carried out in one shell, compared line by line.
 
 In a ```console block a line that begins with `$ ` is a command; behind a backslash, or with `> `, it goes on. What
 follows is its output, standard error included. `…` stands for any text in a line, and alone on a line for any lines;
@@ -66,10 +66,10 @@ def _commands(path: str, first: int, lines: list[str]) -> list[Command]:
     return [Command(f"{path}:{number}", "\n".join(words), tuple(output)) for number, words, output in found]
 
 
-def carry_out(session: list[Command], directory: str, **environment: str) -> list[list[str]]:
-    """What each command of *session* printed, all of them in one bash in *directory*."""
+def carry_out(transcript: list[Command], directory: str, **environment: str) -> list[list[str]]:
+    """What each command of *transcript* printed, all of them in one bash in *directory*."""
     script = "exec 2>&1\n" + "".join(
-        f"{command.line}\n__code=$?; printf '\\n{_MARK}\\n'; (exit $__code)\n" for command in session
+        f"{command.line}\n__code=$?; printf '\\n{_MARK}\\n'; (exit $__code)\n" for command in transcript
     )
     programs = os.path.dirname(sys.executable)
     result = subprocess.run(
@@ -81,18 +81,18 @@ def carry_out(session: list[Command], directory: str, **environment: str) -> lis
         env={**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "COLUMNS": "80", **environment},
     )
     outputs = result.stdout.decode().split(f"\n{_MARK}\n")
-    assert len(outputs) == len(session) + 1, result.stdout.decode()
+    assert len(outputs) == len(transcript) + 1, result.stdout.decode()
     return [output.splitlines() for output in outputs[:-1]]
 
 
-def differences(session: list[Command], outputs: list[list[str]]) -> list[str]:
+def differences(transcript: list[Command], outputs: list[list[str]]) -> list[str]:
     """One text for each command whose output is not as documented."""
     return [
         f"{command.place}: $ {command.line}\n--- documented\n"
         + "\n".join(command.expected)
         + "\n--- printed\n"
         + "\n".join(output)
-        for command, output in zip(session, outputs, strict=True)
+        for command, output in zip(transcript, outputs, strict=True)
         if not fits(command.expected, output)
     ]
 

@@ -51,8 +51,8 @@ def test_the_first_session_works_in_an_empty_directory(page: str, tmp_path: Path
 
 
 def _carry_out(page: str, directory: Path) -> None:
-    session = commands(page)
-    wrong = differences(session, carry_out(session, str(directory)))
+    transcript = commands(page)
+    wrong = differences(transcript, carry_out(transcript, str(directory)))
     assert not wrong, "\n\n".join(wrong)
 
 
