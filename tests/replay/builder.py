@@ -201,3 +201,8 @@ def rechained(lines: Iterable[bytes]) -> list[bytes]:
 def seqs(lines: Iterable[LogLine]) -> list[int]:
     """The `seq` of each line."""
     return [line.event["seq"] for line in lines if line.event is not None]
+
+
+def edited(number: int, change: Callable[[dict[str, object]], object]) -> Callable[[list[bytes]], list[bytes]]:
+    """Line *number* with another content, all else as it was."""
+    return lambda log: [*log[: number - 1], changed(log[number - 1], change), *log[number:]]
