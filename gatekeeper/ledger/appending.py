@@ -67,6 +67,13 @@ def _start_writing(ops: FileOps, descriptor: int, offset: int, length: int) -> N
         pass
 
 
+def new_file_words(path: str, *, last_seq: int) -> str:
+    """What people are told of a log that begins with this append."""
+    if last_seq:
+        return f"{path} is a new file and goes on from seq {last_seq}"
+    return f"new log created at {path}"
+
+
 def unwritable(path: str, error: OSError) -> LogError:
     """The error for people."""
     return LogError(f"{path} cannot be written: {error.strerror or error}", remedy=_REMEDY)

@@ -10,16 +10,15 @@ from __future__ import annotations
 import os
 import sqlite3
 
-from gatekeeper.errors import LogDamagedError, LogError, StateUnreadableError
+from gatekeeper.errors import LogError, StateUnreadableError
 from gatekeeper.ledger import markers, torn
-from gatekeeper.ledger.appending import append_durably, open_for_appending, unwritable
-from gatekeeper.ledger.chain import seq_of
+from gatekeeper.ledger.appending import append_durably, new_file_words, open_for_appending, unwritable
 from gatekeeper.ledger.following import Follower
 from gatekeeper.ledger.fsops import FileOps, close_quietly, make_directories, read_all
 from gatekeeper.ledger.projection import database_path
 from gatekeeper.ledger.projection_fold import StaleFoldError
 from gatekeeper.ledger.projection_schema import discard
-from gatekeeper.ledger.sealing import Sealed, check_expectation, seal_all
+from gatekeeper.ledger.sealing import Sealed, check_expectation, seal_all, take_all
 from gatekeeper.ledger.viewing import Viewer
 from gatekeeper.model.exchange import Expectation, Receipt
 
@@ -143,7 +142,12 @@ class NdjsonLedger:
             StateUnreadableError: the log cannot be read.
             LogError: the projection cannot be thrown away.
         """
-        self._refuse_forgetting()
+        from gatekeeper.ledger.reading import refuse_forgetting
+
+        try:  # noqa: SIM105 - contextlib is not worth its import in this module
+            refuse_forgetting(self._ops, self.path, known=int(self.head()["seq"]))
+        except StateUnreadableError:  # another history stands there: whoever asks for it gets that one
+            pass
         self.close()
         try:
             if not self._ops.exists(self.path) and not self._ops.exists(database_path(self.path)):
@@ -156,19 +160,6 @@ class NdjsonLedger:
         except OSError as error:
             raise unwritable(database_path(self.path), error) from error
         return self.view()
-
-    def _refuse_forgetting(self) -> None:
-        try:
-            known = int(self.head()["seq"])
-        except StateUnreadableError:
-            return  # another history stands there: whoever asks for it gets that one
-        last = max((seq_of(event) or 0 for event, _ in self.read()), default=0)
-        if last < known:
-            raise LogDamagedError(
-                f"{self.path} ends at seq {last}, and seq {known} has been seen: "
-                f"rebuilding would forget what happened in {last + 1} to {known}",
-                remedy=f"bring that part back; without it the log goes on at seq {known + 1} and runs stay as they are",
-            )
 
     def close(self) -> None:
         """Close the projection tidily, which waits for the device; a check need not."""
@@ -238,33 +229,19 @@ class NdjsonLedger:
                 self.path,
                 size=size,
                 data=sealed.data,
-                meanwhile=lambda: failures.extend(self._take(sealed, size)),
+                meanwhile=lambda: failures.extend(take_all(sealed, self._follower.projection().fold, offset=size)),
                 starts_early=is_bulk,
             )
         except LogError:
             self._follower.drop()  # it may have taken lines that are not in the log
             raise
         if size == 0:
-            warnings.append(
-                f"{self.path} is a new file and goes on from seq {last_seq}"
-                if last_seq
-                else f"new log created at {self.path}"
-            )
+            warnings.append(new_file_words(self.path, last_seq=last_seq))
         if found is not None:
             kept_in = torn.file_as_told(self._ops, self.path, found)
             warnings.append(f"an unfinished line of {found.document['bytes']} bytes was cut off and kept in {kept_in}")
         self._project(failures)
         return Receipt(tuple(sealed.events), (*warnings, *self._follower.take_warnings()))
-
-    def _take(self, sealed: Sealed, offset: int) -> Iterator[Exception]:
-        """Fold the sealed lines in memory; what hindered it, if anything did."""
-        fold = self._follower.projection().fold
-        try:
-            for event, line, digest in zip(sealed.events, sealed.lines, sealed.digests, strict=True):
-                fold.take(event, line, offset, digest=digest)
-                offset += len(line) + 1
-        except (StaleFoldError, sqlite3.Error) as error:
-            yield error
 
     def _project(self, failures: Sequence[Exception]) -> None:
         """The state second. Failing here loses nothing: the next call reads the lines from the log."""

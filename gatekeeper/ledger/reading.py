@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from gatekeeper.errors import LogError
+from gatekeeper.errors import LogDamagedError, LogError
 from gatekeeper.ledger.chain import seq_of
 from gatekeeper.ledger.codec import decoder_for, founding_decision, terminated_lines
 from gatekeeper.ledger.fsops import FileOps, close_quietly, read_exactly
@@ -36,6 +36,17 @@ def read_file(ops: FileOps, path: str, *, start: int = 1) -> Iterator[tuple[Mapp
             event = founding_decision(event)
         if start <= 1 or (seq_of(event) or 0) >= start:
             yield event, raw
+
+
+def refuse_forgetting(ops: FileOps, path: str, *, known: int) -> None:
+    """Raise LogDamagedError if the log ends before seq *known*: a fold of it would let runs begin anew."""
+    last = max((seq_of(event) or 0 for event, _ in read_file(ops, path)), default=0)
+    if last < known:
+        raise LogDamagedError(
+            f"{path} ends at seq {last}, and seq {known} has been seen: "
+            f"rebuilding would forget what happened in {last + 1} to {known}",
+            remedy=f"bring that part back; without it the log goes on at seq {known + 1} and runs stay as they are",
+        )
 
 
 def raw_lines(paths: Sequence[str], *, ops: FileOps | None = None) -> Iterator[tuple[str, int, bytes, bool]]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+
+from gatekeeper.ledger.projection_fold import StaleFoldError
 from gatekeeper.model.event import encode_line, line_digest, policy_draft, seal
 from gatekeeper.model.exchange import ConflictError
 from gatekeeper.model.policy import SCHEMA_VERSION
@@ -9,7 +12,7 @@ from gatekeeper.model.times import MICROSECONDS, format_time, parse_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from gatekeeper.ledger.projection_fold import Fold
@@ -107,6 +110,16 @@ def seal_all(
         sealed.lines.append(line)
         sealed.digests.append(prev)
     return sealed
+
+
+def take_all(sealed: Sealed, fold: Fold, *, offset: int) -> Iterator[Exception]:
+    """Fold the sealed lines, which begin at *offset*, in memory; what hindered it, if anything did."""
+    try:
+        for event, line, digest in zip(sealed.events, sealed.lines, sealed.digests, strict=True):
+            fold.take(event, line, offset, digest=digest)
+            offset += len(line) + 1
+    except (StaleFoldError, sqlite3.Error) as error:
+        yield error
 
 
 def _time(last_ts: str, now: int, warnings: list[str]) -> tuple[str, str | None]:
