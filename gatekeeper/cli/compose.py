@@ -233,10 +233,15 @@ def logged_runs(paths: tuple[str, ...]) -> tuple[Sequence[Run], Sequence[str]]:
     """
     if len(paths) == 1 and not has_pattern(paths[0]):
         view = open_ledger(paths[0]).view()
-        return view.runs(), view.warnings
+        return view.runs(), (*view.warnings, *missing_log(paths[0]))
     from gatekeeper.ledger.several import fold_files
 
     return fold_files(paths)
+
+
+def missing_log(path: str) -> tuple[str, ...]:
+    """What a person is told whose log does not exist yet, or is named wrongly."""
+    return () if os.path.exists(path) else (f"there is no log at {os.path.abspath(path)} yet",)
 
 
 def has_pattern(path: str) -> bool:

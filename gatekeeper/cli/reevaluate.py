@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gatekeeper.cli.compose import SystemClock, open_ledger, read_source, who_asks
+from gatekeeper.cli.compose import SystemClock, missing_log, open_ledger, read_source, who_asks
 from gatekeeper.cli.outcome import Outcome
 from gatekeeper.cli.present import layout_of_output, shown, told, words_for_people
 from gatekeeper.errors import LogError, UsageError
@@ -67,7 +67,8 @@ def _rounds(values: Values) -> Iterator[str | bytes]:
 def _told(outcomes: Sequence[HoldOutcome], values: Values) -> Outcome:
     answers = [outcome.answer for outcome in outcomes if outcome.answer is not None]
     worst = worst_verdict([answer.verdict for answer in answers])
-    stderr = told(tuple(words for answer in answers for words in words_for_people(answer)))
+    spoken = [words for answer in answers for words in words_for_people(answer)]
+    stderr = told((*missing_log(values.text("log")), *spoken))
     output = values.text("output")
     if output == "github" and answers:
         from gatekeeper.cli.github_files import write_github_files

@@ -129,3 +129,14 @@ def test_a_verdict_that_is_not_given_is_named(snapshot: str, verdict: str, capsy
     assert (code, document["error"]["code"]) == (74, "state.unreadable")
     assert f"{verdict} was reached" in told
     assert "Is a directory" in told
+
+
+@pytest.mark.parametrize("command", ["queue", "status", "reevaluate"])
+def test_a_mistyped_log_is_no_silent_success(command: str, capsys: Capture) -> None:
+    """Nothing is held in a log that is not there, and whoever named it reads so; a cron job would never know."""
+    code, _, told = called([command, "--log", "logs/decison.ndjson", "-o", "json"], capsys)
+    assert code == 0
+    assert f"there is no log at {Path('logs/decison.ndjson').absolute()} yet" in told
+    assert run(check("ok.json")) == 0
+    capsys.readouterr()
+    assert called([command, "-o", "json"], capsys)[2] == ""
