@@ -33,7 +33,6 @@ class Check:
         findings: in order, one for each rule.
         troubles: those of the findings that count, in the same order.
         notes: sentences for people.
-        is_promotion_judged: whether statistics were looked at as a gate.
     """
 
     def __init__(self, context: Context, plan: StagePlan, document: Mapping[str, Any]) -> None:
@@ -55,7 +54,6 @@ class Check:
         self.findings: list[Finding] = []
         self.troubles: list[Trouble] = []
         self.notes: list[str] = []
-        self.is_promotion_judged = False
 
     def add_trouble(
         self, rule: Rule, finding: Finding, *, missing: tuple[str, ...] = (), actions: tuple[Action, ...] = ()

@@ -38,7 +38,6 @@ def ask_promotion(check: Check, *, is_safe: bool) -> None:
     if not plan.promotion:
         return
     if plan.is_promotion_asked and is_safe:
-        check.is_promotion_judged = True
         check.notes.append(f"statistics looked at {check.context.looks} times")
     for primary in plan.promotion:
         part = promotion_part(check, primary.metric)

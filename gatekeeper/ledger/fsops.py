@@ -136,14 +136,18 @@ def read_exactly(ops: FileOps, descriptor: int, length: int, offset: int) -> byt
     return data
 
 
+def write_all(ops: FileOps, descriptor: int, data: bytes) -> None:
+    """Write *data* in as many calls as the system wants."""
+    while data:
+        data = data[ops.write(descriptor, data) :]
+
+
 def write_durably(ops: FileOps, path: str, data: bytes) -> None:
     """Put *data* at *path* so that a reader finds all of it or what stood there before, a crash included."""
     temporary = f"{path}.tmp"
     descriptor = ops.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     try:
-        rest = data
-        while rest:
-            rest = rest[ops.write(descriptor, rest) :]
+        write_all(ops, descriptor, data)
         ops.flush(descriptor)
     finally:
         ops.close(descriptor)

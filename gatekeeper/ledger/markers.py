@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from gatekeeper.errors import CanonicalError
-from gatekeeper.ledger.fsops import write_durably
+from gatekeeper.ledger.fsops import write_all, write_durably
 from gatekeeper.model.canonical import canonical_bytes
 from gatekeeper.model.fold import apply
 from gatekeeper.model.line import decode, is_blank
@@ -41,9 +41,7 @@ def leave(ops: FileOps, path: str, drafts: Sequence[Mapping[str, Any]]) -> None:
         size = ops.size(descriptor)
         if size and ops.pread(descriptor, 1, size - 1) != b"\n":
             data = b"\n" + data
-        rest = data
-        while rest:
-            rest = rest[ops.write(descriptor, rest) :]
+        write_all(ops, descriptor, data)
         ops.flush(descriptor)
     finally:
         ops.close(descriptor)

@@ -1,74 +1,23 @@
-"""One run's decisions (`status RUN`) and one event by its name (`explain EVENT`)."""
+"""One event by its name (`explain EVENT`)."""
 
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
 
 from gatekeeper.errors import InputRefusedError
 from gatekeeper.replay.lines import (
-    is_simulated,
-    kind_of,
-    part_of,
-    reasons_of,
     seq_of,
-    stage_of,
     text_of,
-    texts_of,
-    verdict_of,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any
+    from collections.abc import Iterable
 
     from gatekeeper.model.exchange import LogLine
 
 _NEAR = 50
 """How many ids are compared letter by letter with one that is not there."""
-
-
-@dataclass(frozen=True)
-class DecisionRow:
-    """One answer that a run got: a decision, or the `action` that ended it.
-
-    Attributes:
-        from_stage: the run's stage before; None before its first ACCEPT.
-        action: `stop` or `supersede` where it was no check.
-        attempt: number within its hold; None where the line does not state it.
-    """
-
-    seq: int | None
-    ts: str | None
-    event_id: str | None
-    kind: str
-    action: str | None
-    stage: str | None
-    from_stage: str | None
-    verdict: str | None
-    reason_codes: tuple[str, ...]
-    missing: tuple[str, ...]
-    attempt: int | None
-    actor: str | None
-    is_simulated: bool
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON form."""
-        return {**self.__dict__, "reason_codes": list(self.reason_codes), "missing": list(self.missing)}
-
-
-def decisions_of(lines: Iterable[LogLine], run_id: str) -> list[DecisionRow]:
-    """The answers of one run, in the order of the log; empty for a run that the lines do not know."""
-    rows = []
-    for line in lines:
-        event = line.event
-        if event is None or event.get("run_id") != run_id:
-            continue
-        kind = kind_of(event)
-        if kind == "decision" or (kind == "action" and verdict_of(event) is not None):
-            rows.append(_row(event, kind))
-    return rows
 
 
 def find_event(lines: Iterable[LogLine], wanted: str | int) -> LogLine:
@@ -100,25 +49,6 @@ def find_event(lines: Iterable[LogLine], wanted: str | int) -> LogLine:
             f"no event has seq {seq}", remedy=f"the last one that can be read is {last_seq}: see gatekeeper replay"
         )
     raise InputRefusedError(f"no event is named {text!r}", remedy=_remedy(text, ids, is_run=is_run))
-
-
-def _row(event: Mapping[str, Any], kind: str) -> DecisionRow:
-    attempt = event.get("attempt")
-    return DecisionRow(
-        seq=seq_of(event),
-        ts=text_of(event, "ts"),
-        event_id=text_of(event, "event_id"),
-        kind=kind,
-        action=text_of(part_of(event, "action"), "name"),
-        stage=stage_of(event),
-        from_stage=text_of(part_of(event, "state_transition"), "from"),
-        verdict=verdict_of(event),
-        reason_codes=reasons_of(event),
-        missing=texts_of(part_of(event, "decision"), "missing"),
-        attempt=attempt if isinstance(attempt, int) and not isinstance(attempt, bool) else None,
-        actor=text_of(event, "actor"),
-        is_simulated=is_simulated(event),
-    )
 
 
 def _remedy(text: str, ids: list[str], *, is_run: bool) -> str:

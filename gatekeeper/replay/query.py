@@ -6,10 +6,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from gatekeeper.errors import UsageError
 from gatekeeper.model.line import is_chained
 from gatekeeper.model.reasons import Category
-from gatekeeper.model.times import parse_duration, parse_time
+from gatekeeper.model.times import parse_time
 from gatekeeper.replay.lines import (
     is_blank,
     is_simulated,
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
     Test = Callable[[Mapping[str, Any]], bool]
 
-_MICROSECONDS_PER_MILLISECOND = 1000
 _SHORTEST_DIGEST = len("sha256:") + 8
 """From so many characters on a digest may be cut short, as with git."""
 
@@ -61,28 +59,6 @@ class Filter:
     kinds: Collection[str] = ("decision",)
     limit: int | None = None
     include_simulated: bool = True
-
-
-def parse_moment(text: str, now: int) -> int:
-    """A point in time: RFC 3339 with a zone, or a Prometheus duration (`7d`) before *now*.
-
-    Args:
-        text: as typed.
-        now: microseconds since 1970.
-
-    Raises:
-        UsageError: it is neither.
-    """
-    milliseconds = parse_duration(text)
-    if milliseconds is not None:
-        return now - milliseconds * _MICROSECONDS_PER_MILLISECOND
-    moment = parse_time(text)
-    if moment is None:
-        raise UsageError(
-            f"{text!r} is no point in time",
-            remedy="write it with its zone, like 2026-02-18T01:00:00Z, or as a distance back from now, like 7d",
-        )
-    return moment
 
 
 def select(lines: Iterable[LogLine], wanted: Filter, *, damaged: list[LogLine] | None = None) -> Iterator[LogLine]:

@@ -1,53 +1,12 @@
-"""A run's history that leaves an answer out, and a name that leads nowhere without help."""
+"""A name that leads nowhere without help."""
 
 from __future__ import annotations
 
 import pytest
 
 from gatekeeper.errors import InputRefusedError
-from gatekeeper.replay.history import decisions_of, find_event
-from tests.replay.builder import HEALTHY, OTHER_RUN, RUN, LogBuilder, at_minute, parsed, rollout
-
-
-def test_a_run_has_its_decisions_in_order_and_no_refusals() -> None:
-    """Five of RUN, the hold with what it misses; the refusal between them is no answer."""
-    rows = decisions_of(parsed(rollout()), RUN)
-    assert [(row.seq, row.stage, row.from_stage, row.verdict) for row in rows] == [
-        (2, "DRY_RUN", None, "ACCEPT"),
-        (3, "SHADOW", "DRY_RUN", "ACCEPT"),
-        (4, "CANARY_10", "SHADOW", "DEGRADE"),
-        (5, "CANARY_10", "SHADOW", "ACCEPT"),
-        (7, "CANARY_25", "CANARY_10", "REJECT"),
-    ]
-    assert rows[2].to_dict() == {
-        "seq": 4,
-        "ts": at_minute(4),
-        "event_id": f"{RUN}:CANARY_10",
-        "kind": "decision",
-        "action": None,
-        "stage": "CANARY_10",
-        "from_stage": "SHADOW",
-        "verdict": "DEGRADE",
-        "reason_codes": ["observation_missing:guardrail_metric"],
-        "missing": ["error_rate"],
-        "attempt": 1,
-        "actor": "ci",
-        "is_simulated": False,
-    }
-
-
-def test_the_stop_that_ended_a_run_is_part_of_its_history() -> None:
-    """It is the run's answer from then on; the simulated check before it says so."""
-    rows = decisions_of(parsed(rollout()), OTHER_RUN)
-    assert [(row.seq, row.action, row.verdict, row.is_simulated) for row in rows] == [
-        (9, None, "ACCEPT", True),
-        (10, "stop", "REJECT", False),
-    ]
-
-
-def test_a_run_that_the_log_does_not_know_has_no_history() -> None:
-    """Not even where its name is the beginning of another's; damaged lines are passed over."""
-    assert decisions_of(parsed([b"rubbish", *rollout()]), "exp-42:B") == []
+from gatekeeper.replay.history import find_event
+from tests.replay.builder import HEALTHY, OTHER_RUN, RUN, LogBuilder, parsed, rollout
 
 
 @pytest.mark.parametrize(

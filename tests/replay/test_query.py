@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from gatekeeper.errors import UsageError
 from gatekeeper.model.event import encode_line
 from gatekeeper.model.exchange import LogLine
 from gatekeeper.model.policy import loaded_policy
-from gatekeeper.model.times import require_time
-from gatekeeper.replay.query import Filter, parse_moment, select
+from gatekeeper.replay.query import Filter, select
 from tests.replay.builder import (
     OTHER_POLICY,
     OTHER_RUN,
@@ -177,20 +175,3 @@ def test_a_limit_reached_reads_no_further() -> None:
         raise AssertionError("read on behind the limit")
 
     assert seqs(select(lines(), Filter(limit=1))) == [2]  # type: ignore[arg-type]
-
-
-def test_a_moment_is_a_time_or_a_distance_back() -> None:
-    """7 days are 604,800 seconds; a time keeps its zone."""
-    now = require_time("2026-02-18T01:00:00Z")
-    assert parse_moment("7d", now) == require_time("2026-02-11T01:00:00Z")
-    assert parse_moment("1h30m", now) == require_time("2026-02-17T23:30:00Z")
-    assert parse_moment("2026-02-18T03:00:00+02:00", now) == now
-
-
-@pytest.mark.parametrize("text", ["yesterday", "2026-02-18T01:00:00", "7 d", "0s", "-7d", ""])
-def test_a_moment_that_nobody_can_read_is_wrong_usage(text: str) -> None:
-    """A time without zone would mean another moment on another machine."""
-    with pytest.raises(UsageError) as caught:
-        parse_moment(text, START)
-    assert caught.value.exit_code == 64
-    assert repr(text) in caught.value.message

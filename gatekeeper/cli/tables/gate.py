@@ -16,6 +16,7 @@ from gatekeeper.cli.tables.shared import (
     POLICY,
     REVISION,
     RUN_ID,
+    SNAPSHOT,
     SUPERSEDE,
     VARIANT,
     as_of,
@@ -32,14 +33,7 @@ _CHECK = Command(
         POLICY,
         EXPERIMENT,
         VARIANT,
-        Option(
-            "snapshot",
-            "--snapshot",
-            kind="path",
-            metavar="FILE|-",
-            required=True,
-            help="The evidence, one JSON object; - reads it from standard input.",
-        ),
+        SNAPSHOT,
         BASELINE,
         Option(
             "stage",

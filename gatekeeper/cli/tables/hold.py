@@ -12,6 +12,7 @@ from gatekeeper.cli.tables.shared import (
     IDEMPOTENCY_KEY,
     LOG,
     REVISION,
+    SNAPSHOT,
     as_of,
     output,
 )
@@ -23,14 +24,7 @@ _RESUME = Command(
     help="Ask the stage of a hold again, with new evidence.\n\nExit codes as for check.",
     arguments=(Argument("token", metavar="TOKEN", help="The resume token that the hold stated."),),
     options=(
-        Option(
-            "snapshot",
-            "--snapshot",
-            kind="path",
-            metavar="FILE|-",
-            required=True,
-            help="The evidence, one JSON object; - reads it from standard input.",
-        ),
+        SNAPSHOT,
         BASELINE,
         EVIDENCE,
         REVISION,

@@ -43,6 +43,14 @@ EVIDENCE = Option(
     repeat=True,
     help="A reference that the policy asks for, or a JSON file of them; it lasts for the run.",
 )
+SNAPSHOT = Option(
+    "snapshot",
+    "--snapshot",
+    kind="path",
+    metavar="FILE|-",
+    required=True,
+    help="The evidence, one JSON object; - reads it from standard input.",
+)
 BASELINE = Option(
     "baseline",
     "--baseline",
