@@ -35,8 +35,11 @@ class FileOps:
     """Plain calls of the operating system; each raises OSError as the system does."""
 
     def open(self, path: str, flags: int) -> int:
-        """A file descriptor; new files get the permissions that the umask leaves of 0666."""
-        return os.open(path, flags, 0o666)
+        """A file descriptor; new files get the permissions that the umask leaves of 0666.
+
+        Never waits for another end: a pipe in a log's place fails at the first look instead of hanging a job.
+        """
+        return os.open(path, flags | os.O_NONBLOCK, 0o666)
 
     def close(self, descriptor: int) -> None:
         """Close; a lock held through this descriptor is released."""

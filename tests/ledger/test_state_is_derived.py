@@ -12,6 +12,7 @@ import pytest
 
 from gatekeeper.errors import LogDamagedError, LogError, StateUnreadableError
 from gatekeeper.ledger.fsops import FileOps
+from gatekeeper.ledger.reading import raw_lines
 from gatekeeper.model.event import line_digest
 from gatekeeper.model.exchange import ConflictError, Expectation
 from gatekeeper.model.run import RunState
@@ -155,6 +156,15 @@ def test_a_directory_in_the_place_of_the_log_is_no_empty_log(tmp_path: Path) -> 
         ledger_at(path).view()
     with pytest.raises(LogError):
         ledger_at(path).append([decision()], expect=None, actor="t")
+
+
+def test_a_pipe_in_the_place_of_the_log_hangs_no_job(tmp_path: Path) -> None:
+    """Nobody reads its other end, and nobody ever will: the append fails at once, and so does a reader."""
+    path = tmp_path / "decision.ndjson"
+    os.mkfifo(path)
+    with pytest.raises(LogError):
+        ledger_at(path).append([decision()], expect=None, actor="t")
+    assert list(raw_lines([str(path)])) == []
 
 
 def test_a_new_log_is_announced_once(tmp_path: Path) -> None:
