@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from gatekeeper.documents.load import read_file
 from gatekeeper.errors import SnapshotError
 from gatekeeper.model.snapshot import Snapshot, read_snapshot
 
@@ -24,14 +25,5 @@ def load_snapshot(source: str | os.PathLike[str] | bytes) -> Snapshot:
 
 def read_snapshot_file(path: str | os.PathLike[str]) -> Snapshot:
     """The snapshot in the file at *path*; raises what `load_snapshot` raises."""
-    name = os.fspath(path)
-    try:
-        with open(name, "rb") as file:
-            data = file.read()
-    except (OSError, ValueError) as error:  # ValueError: a path with a null character
-        reason = getattr(error, "strerror", None) or str(error)
-        raise SnapshotError(
-            f"{name}: the snapshot cannot be read: {reason}",
-            remedy='give the path of a JSON file of evidence: {"metrics": {…}, "_meta": {…}}',
-        ) from None
-    return read_snapshot(data, source=name)
+    remedy = 'give the path of a JSON file of evidence: {"metrics": {…}, "_meta": {…}}'
+    return read_snapshot(read_file(path, what="snapshot", error=SnapshotError, remedy=remedy), source=os.fspath(path))

@@ -2,7 +2,8 @@
 
 Duplicate keys are refused. A number that is no finite double (NaN, Infinity, 1e400, an integer
 beyond ±(2^53-1), also where it is written 1e17) is read as `NotADouble`, which is its text: whoever
-reads the document decides what that means, and no such number ever takes part in arithmetic.
+reads the document decides what that means, and no such number ever takes part in arithmetic. A file
+that people review may hold none of these, nor a few things more: `odd_places`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,15 @@ from gatekeeper.model.canonical import MAX_SAFE_INTEGER, is_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
+
+    from gatekeeper.errors import InputRefusedError
+
+    Path = tuple[str | int, ...]
+
+DEEPEST = 16
+"""Levels of nesting that a reviewed file may have; a policy has four."""
 
 _REMEDY = "write one JSON document (RFC 8259) in UTF-8, each key once"
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -73,6 +82,14 @@ def parse_json(data: bytes, *, source: str = "-") -> Any:
         raise DocumentError(f"{source}: nested too deeply", remedy="flatten the document") from None
 
 
+def parse_document(data: bytes, source: str, *, error: type[InputRefusedError]) -> Any:
+    """The JSON value in *data*. Raises *error* for bytes that are not strict JSON, with line and column."""
+    try:
+        return parse_json(data, source=source)
+    except DocumentError as refused:
+        raise error(refused.message, remedy=refused.remedy) from refused
+
+
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
@@ -102,6 +119,46 @@ def _float(text: str) -> float | NotADouble:
 _DECODER = json.JSONDecoder(
     object_pairs_hook=_object, parse_int=_integer, parse_float=_float, parse_constant=NotADouble
 )
+
+
+def has_odd_places(document: Any) -> bool:
+    """Whether there is anything that `odd_places` tells."""
+    return next(odd_places(document), None) is not None
+
+
+def odd_places(document: Any, levels: int = DEEPEST) -> Iterator[tuple[Path, Any, bool]]:
+    """Values that no reviewed file can hold, and names; without recursion, since the depth is the author's.
+
+    Args:
+        document: a JSON value as `parse_json` reads it.
+        levels: how deep lists and objects may stand in one another.
+
+    Yields:
+        path, value, and whether it is the name at the path that is odd; a list or object is one too deep.
+    """
+    waiting: list[tuple[Path, Any]] = [((), document)]
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, (dict, list)):
+            if len(path) >= levels:
+                yield path, value, False
+                continue
+            members = value.items() if isinstance(value, dict) else enumerate(value)
+            waiting.extend(((*path, key), inner) for key, inner in members)
+        if value is None or isinstance(value, NotADouble) or not is_unicode(value):
+            yield path, value, False
+        if path and not is_unicode(path[-1]):
+            yield path, value, True
+
+
+def is_unicode(value: object) -> bool:
+    """Whether *value* is anything but text with half of a surrogate pair."""
+    if isinstance(value, str) and not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            return False
+    return True
 
 
 def escape_pointer(key: str) -> str:

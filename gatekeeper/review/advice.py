@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from gatekeeper.documents.problem import Problem
 from gatekeeper.model.policy import Enforcement, Precedence
 from gatekeeper.model.stages import RUN_ID_PATTERN
-from gatekeeper.review.problem import Problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

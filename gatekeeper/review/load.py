@@ -9,20 +9,17 @@ from __future__ import annotations
 
 import os
 
-from gatekeeper.errors import DocumentError, PolicyError
-from gatekeeper.model.document import NotADouble, parse_json
+from gatekeeper.errors import PolicyError
+from gatekeeper.model.document import has_odd_places, parse_document
 from gatekeeper.model.policy import LoadedPolicy, Policy, loaded_policy
-from gatekeeper.model.snapshot import json_type
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    from gatekeeper.review.diagnostics import Diagnostic
-    from gatekeeper.review.problem import Problem
+    from gatekeeper.documents.diagnostics import Diagnostic
+    from gatekeeper.documents.problem import Problem
 
-_DEEPEST = 16  # levels of nesting that are looked at; a policy has four
 _FORM = '{"policy_id": …, "policy_version": …, "guardrails": […]}'
 
 
@@ -47,25 +44,18 @@ def load_policy_document(data: bytes, source: str = "-") -> LoadedPolicy:
     Raises:
         PolicyError: as `load_policy`.
     """
-    document = parse_policy(data, source)
-    problems = _problems(document)
-    if problems:
-        raise _refusal(problems, data, source)
+    from gatekeeper.documents.load import load_document
+
+    document = load_document(data, source, _problems, error=PolicyError, remedy=_remedy(source))
     return loaded_policy(document, source=source)
 
 
 def read_policy_file(path: str | os.PathLike[str]) -> bytes:
     """The bytes of the file at *path*. Raises PolicyError if it cannot be read."""
-    name = os.fspath(path)
-    try:
-        with open(name, "rb") as file:
-            return file.read()
-    except (OSError, ValueError) as error:  # ValueError: a path with a null character
-        reason = getattr(error, "strerror", None) or str(error)
-        raise PolicyError(
-            f"{name}: the policy cannot be read: {reason}",
-            remedy="give the path of a policy file; `gatekeeper init` writes one to begin with",
-        ) from None
+    from gatekeeper.documents.load import read_file
+
+    remedy = "give the path of a policy file; `gatekeeper init` writes one to begin with"
+    return read_file(path, what="policy", error=PolicyError, remedy=remedy)
 
 
 def parse_policy(data: bytes, source: str = "-") -> dict[str, Any]:
@@ -77,116 +67,36 @@ def parse_policy(data: bytes, source: str = "-") -> dict[str, Any]:
     Raises:
         PolicyError: not strict JSON, no object, or a value that no policy can hold.
     """
-    try:
-        document = parse_json(data, source=source)
-    except DocumentError as error:
-        raise PolicyError(error.message, remedy=error.remedy) from error
-    if not isinstance(document, dict) or next(_odd_places(document), None) is not None:
-        raise _refusal(_problems(document), data, source)
+    document = parse_document(data, source, error=PolicyError)
+    if not isinstance(document, dict) or has_odd_places(document):
+        from gatekeeper.documents.load import refusal
+
+        raise refusal(_problems(document), data, source, error=PolicyError, remedy=_remedy(source))
     return document
 
 
 def check_policy_document(data: bytes, source: str = "-") -> tuple[LoadedPolicy | None, list[Diagnostic]]:
     """For `policy check`: the policy if it loads, and every error, else every warning."""
-    from gatekeeper.review.diagnostics import Diagnostic, Severity, placed, warnings_for
+    from gatekeeper.documents.load import diagnose
+    from gatekeeper.review.warnings import warnings_for
 
-    try:
-        document = parse_json(data, source=source)
-    except DocumentError as error:
-        message = error.message.removeprefix(source).lstrip(":0123456789 ")
-        found = Diagnostic(error.code, Severity.ERROR, "", error.line, error.column, message, error.remedy)
-        return None, [found]
-    problems = _problems(document)
-    if problems:
-        return None, placed(problems, Severity.ERROR, data)
+    document, errors = diagnose(data, source, _problems)
+    if errors:
+        return None, errors
     loaded = loaded_policy(document, source=source)
     return loaded, warnings_for(loaded, data)
 
 
-def _refusal(problems: Sequence[Problem], data: bytes, source: str) -> PolicyError:
-    from gatekeeper.review.diagnostics import Severity, placed
-
-    lines = [one.text(source) for one in placed(problems, Severity.ERROR, data)]
-    remedy = "correct the policy, then: gatekeeper policy check" + ("" if source == "-" else f" {source}")
-    return PolicyError("\n".join(lines), remedy=remedy)
+def _remedy(source: str) -> str:
+    return "correct the policy, then: gatekeeper policy check" + ("" if source == "-" else f" {source}")
 
 
 def _problems(document: Any) -> list[Problem]:
     """All that keeps *document* from being a policy; empty for a policy."""
+    from gatekeeper.documents.structure import soundness, structural_problems
     from gatekeeper.review.rules import policy_problems
 
+    structural = structural_problems(Policy, document, kind="policy", form=_FORM)
     if not isinstance(document, dict):
-        from gatekeeper.review.problem import Problem
-
-        return [
-            Problem(
-                "policy.wrong_type", "", f"a policy is one JSON object, found {json_type(document)}", f"write {_FORM}"
-            )
-        ]
-    structural = _structure(document)
-    places = {problem.pointer for problem in structural}
-
-    def sound(pointer: str) -> bool:
-        return not any(place == pointer or place.startswith(pointer + "/") for place in places)
-
-    return [*structural, *policy_problems(document, sound)]
-
-
-def _structure(document: dict[str, Any]) -> list[Problem]:
-    """Problems of keys and types, one for each place."""
-    from gatekeeper.review.reader import type_errors
-
-    odd = list(_odd_places(document))
-    errors = type_errors(_readable(document, _DEEPEST) if odd else document)
-    if not errors and not odd:
-        return []
-    from gatekeeper.review.structure import from_pydantic
-
-    found = from_pydantic(errors)
-    unknown = [problem for problem in found if problem.code == "policy.unknown_key"]
-    gone = tuple(problem.pointer + "/" for problem in unknown)  # what stands below goes with its key
-    odd = [problem for problem in odd if not problem.pointer.startswith(gone)]
-    return list({problem.pointer: problem for problem in [*found, *odd, *unknown]}.values())
-
-
-def _odd_places(document: Mapping[str, Any]) -> Iterator[Problem]:
-    """Values that no policy can hold anywhere; without recursion, since the depth is the author's."""
-    waiting: list[tuple[tuple[str | int, ...], Any]] = [((), document)]
-    while waiting:
-        path, value = waiting.pop()
-        if isinstance(value, (dict, list)):
-            if len(path) >= _DEEPEST:
-                yield _odd(path, value, too_deep=True)
-                continue
-            members = value.items() if isinstance(value, dict) else enumerate(value)
-            waiting.extend(((*path, key), inner) for key, inner in members)
-        if value is None or isinstance(value, NotADouble) or not _is_unicode(value):
-            yield _odd(path, value)
-        if path and not _is_unicode(path[-1]):
-            yield _odd(path, value, at_key=True)
-
-
-def _odd(path: Sequence[str | int], value: object, **what: bool) -> Problem:
-    from gatekeeper.review.structure import odd_value
-
-    return odd_value(path, value, **what)
-
-
-def _is_unicode(value: object) -> bool:
-    """Whether *value* is anything but text with half of a surrogate pair."""
-    if isinstance(value, str) and not value.isascii():
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            return False
-    return True
-
-
-def _readable(value: Any, levels: int) -> Any:
-    """*value* as pydantic can read it, so that the rest of a file with odd values is checked, too."""
-    if isinstance(value, dict):
-        members = ((key, inner) for key, inner in value.items() if _is_unicode(key))
-        return {key: _readable(inner, levels - 1) for key, inner in members} if levels else None
-    if isinstance(value, list):
-        return [_readable(inner, levels - 1) for inner in value] if levels else None
-    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+        return structural
+    return [*structural, *policy_problems(document, soundness(structural))]

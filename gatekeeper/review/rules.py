@@ -1,6 +1,6 @@
 """What SPEC 3 asks of a policy beyond keys and types, asked of the document as it stands.
 
-Every rule passes over what has the wrong type (`review.structure` has said so already), so that a
+Every rule passes over what has the wrong type (`documents.structure` has said so already), so that a
 reviewer sees all problems of a file at once. Rules about a whole object are asked only of an object
 that is otherwise sound: a misspelt `threshold` is one problem, not two.
 """
@@ -11,11 +11,11 @@ import re
 from dataclasses import fields
 from itertools import pairwise
 
+from gatekeeper.documents.problem import Problem
 from gatekeeper.model.document import escape_pointer
 from gatekeeper.model.policy import Policy
 from gatekeeper.model.reasons import HOLD_CATEGORIES
 from gatekeeper.model.stages import DEFAULT_STAGES, DRY_RUN, ROLLOUT_100, SHADOW, is_exposed, stage_percent
-from gatekeeper.review.problem import Problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -239,13 +239,13 @@ def _rank(stage: str) -> float:
 
 
 def _meant(word: str, options: list[str] | tuple[str, ...]) -> str:
-    from gatekeeper.review.shapes import suggestion  # only a refusal needs it
+    from gatekeeper.documents.shapes import suggestion  # only a refusal needs it
 
     return suggestion(word, options)
 
 
 def _closest(word: str, options: list[str]) -> str | None:
-    from gatekeeper.review.shapes import closest
+    from gatekeeper.documents.shapes import closest
 
     return closest(word, options)
 

@@ -10,7 +10,8 @@ import os
 import sys
 
 from gatekeeper.cli import app, check, resume  # noqa: F401 - loaded before the race
-from gatekeeper.review import load, reader, rules  # noqa: F401 - the same
+from gatekeeper.documents import load, structure  # noqa: F401 - the same
+from gatekeeper.review import rules  # noqa: F401 - the same
 
 if __name__ == "__main__":
     barrier = int(sys.argv.pop(1))

@@ -9,26 +9,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gatekeeper.documents.build import build
+from gatekeeper.documents.reader import adapter, quick_reader, type_errors
 from gatekeeper.errors import PolicyError
-from gatekeeper.model.policy import OnDeadline, OnTrouble
+from gatekeeper.model.policy import OnDeadline, OnTrouble, Policy
 from gatekeeper.review.load import load_policy_document
-from gatekeeper.review.reader import policy_adapter, quick_reader, type_errors
 from tests.review.documents import FULL, MISSING, changed, encoded, errors, places, policies, refusal
 from tests.review.test_structure import MANDATORY
 
 
 @given(policies())
 def test_a_valid_document_loads_and_equals_what_pydantic_builds(document: dict[str, Any]) -> None:
-    """The field table of the model and pydantic must read one document as one policy."""
+    """The field table of the model, pydantic and the builder for any dataclass must read one document as one policy."""
     loaded = load_policy_document(encoded(document))
-    assert loaded.policy == policy_adapter().validate_json(encoded(document))
+    assert loaded.policy == adapter(Policy).validate_json(encoded(document)) == build(Policy, document)
     assert loaded.document == document
 
 
 def test_the_full_document_equals_what_pydantic_builds() -> None:
     """Every key of SPEC 3 goes into its field."""
     loaded = load_policy_document(encoded(FULL)).policy
-    assert loaded == policy_adapter().validate_json(encoded(FULL))
+    assert loaded == adapter(Policy).validate_json(encoded(FULL))
     assert loaded.guardrails[0].range == (0.0, 1.0)
     assert loaded.holds["evidence_missing"].on_deadline is OnDeadline.REJECT
     assert loaded.missing_data_policy.on_stale is OnTrouble.REJECT
@@ -37,7 +38,7 @@ def test_the_full_document_equals_what_pydantic_builds() -> None:
 @given(policies())
 def test_a_valid_document_never_pays_for_the_adapter(document: dict[str, Any]) -> None:
     """The yes-or-no form knows every valid document, so that first sight of a policy stays quick."""
-    assert quick_reader().isinstance_python(document)
+    assert quick_reader(Policy).isinstance_python(document)
 
 
 @given(policies(), st.data())
@@ -78,9 +79,9 @@ def test_the_quick_yes_is_never_laxer_than_pydantic(document: dict[str, Any], da
     """What passes without the adapter must be what the adapter reads."""
     path, _ = data.draw(st.sampled_from(places(document)))
     spoilt = changed(document, path, data.draw(_JUNK))
-    if quick_reader().isinstance_python(spoilt):
-        assert policy_adapter().validate_json(encoded(spoilt)) is not None
-        assert type_errors(spoilt) == []
+    if quick_reader(Policy).isinstance_python(spoilt):
+        assert adapter(Policy).validate_json(encoded(spoilt)) is not None
+        assert type_errors(Policy, spoilt) == []
 
 
 @given(policies(), st.randoms(use_true_random=False), st.sampled_from([None, 1, 7]))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
-from gatekeeper.review import reader
-from gatekeeper.review.reader import policy_adapter, quick_reader, type_errors
+from gatekeeper.documents import reader
+from gatekeeper.documents.reader import adapter, quick_reader, type_errors
+from gatekeeper.documents.shapes import hints_of
+from gatekeeper.model.policy import Policy
 from tests.review.documents import FULL, changed, encoded
 from tests.review.test_structure import NUMBERS, OBJECTS
 
@@ -17,8 +20,8 @@ from tests.review.test_structure import NUMBERS, OBJECTS
 def test_both_readers_forbid_unknown_keys_in_every_object(path: str) -> None:
     """A nested dataclass that forgot the setting would drop a misspelt limit."""
     document = changed(FULL, f"{path}/note".removeprefix("/"), "x")
-    assert not quick_reader().isinstance_python(document)
-    assert [error["type"] for error in type_errors(document)] == ["unexpected_keyword_argument"]
+    assert not quick_reader(Policy).isinstance_python(document)
+    assert [error["type"] for error in type_errors(Policy, document)] == ["unexpected_keyword_argument"]
 
 
 @pytest.mark.parametrize("wrong", ["1", True])
@@ -26,8 +29,8 @@ def test_both_readers_forbid_unknown_keys_in_every_object(path: str) -> None:
 def test_both_readers_convert_nothing(path: str, wrong: Any) -> None:
     """Strictness that stops at the outermost object reads `true` as 1."""
     document = changed(FULL, path, wrong)
-    assert not quick_reader().isinstance_python(document)
-    assert len(type_errors(document)) == 1
+    assert not quick_reader(Policy).isinstance_python(document)
+    assert len(type_errors(Policy, document)) == 1
 
 
 @pytest.mark.parametrize("path", NUMBERS)
@@ -35,24 +38,32 @@ def test_both_readers_convert_nothing(path: str, wrong: Any) -> None:
 def test_both_readers_want_finite_numbers(path: str, number: float) -> None:
     """A second line behind the strict parser."""
     document = changed(FULL, path, number)
-    assert not quick_reader().isinstance_python(document)
+    assert not quick_reader(Policy).isinstance_python(document)
     with pytest.raises(ValidationError):
-        policy_adapter().validate_json(encoded(document))
+        adapter(Policy).validate_json(encoded(document))
 
 
 def test_the_adapter_is_asked_only_of_what_is_not_surely_valid(monkeypatch: pytest.MonkeyPatch) -> None:
     """Making the adapter costs more than a whole check, so a sound policy must not need it."""
 
-    def too_dear() -> None:
+    def too_dear(_: type) -> None:
         raise AssertionError("the adapter was made")
 
-    monkeypatch.setattr(reader, "policy_adapter", too_dear)
-    assert type_errors(FULL) == []
+    monkeypatch.setattr(reader, "adapter", too_dear)
+    assert type_errors(Policy, FULL) == []
     with pytest.raises(AssertionError, match="the adapter was made"):
-        type_errors({})
+        type_errors(Policy, {})
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """A field of two types."""
+
+    value: str | float | None = None
 
 
 def test_a_field_of_a_type_that_the_quick_form_does_not_know_fails_loudly() -> None:
     """Whoever adds such a field to the model learns it from the first test, not from a lax reader."""
-    with pytest.raises(TypeError, match="no field of type"):
-        reader._schema(dict[str, bytes])
+    for shape in (dict[str, bytes], hints_of(Undecided)["value"]):
+        with pytest.raises(TypeError, match="no field of type"):
+            reader._schema(shape)

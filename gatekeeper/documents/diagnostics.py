@@ -1,4 +1,4 @@
-"""What a reviewer is told about a policy, each with the place in the file that it is about."""
+"""What a reviewer is told about a file, each remark with the place that it is about."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gatekeeper.model.policy import LoadedPolicy
-    from gatekeeper.review.problem import Problem
+    from gatekeeper.documents.problem import Problem
 
 
 class Severity(StrEnum):
-    """An error keeps the policy from loading; a warning does not."""
+    """An error keeps a file from loading; a warning does not."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -24,12 +23,12 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One remark about a policy.
+    """One remark about a file.
 
     Attributes:
         code: stable, dotted, for machines (`policy.unknown_key`).
-        severity: whether the policy loads.
-        pointer: JSON Pointer (RFC 6901) of the value meant; empty for the whole policy.
+        severity: whether the file loads.
+        pointer: JSON Pointer (RFC 6901) of the value meant; empty for the whole file.
         line, column: where that stands, from 1; None when the bytes are not at hand.
         message: what was found and what is allowed, one line.
         remedy: what to do about it, one line; empty where the message says it.
@@ -50,8 +49,9 @@ class Diagnostic:
     def text(self, source: str) -> str:
         """One line for people: `policies/p.json:7:12: /guardrails/0/threshhold: unknown key; …`."""
         place = source if self.line is None else f"{source}:{self.line}:{self.column}"
+        meant = self.pointer or f"(whole {self.code.partition('.')[0]})"
         remedy = f" ({self.remedy})" if self.remedy else ""
-        return one_line(f"{place}: {self.pointer or '(whole policy)'}: {self.message}{remedy}")
+        return one_line(f"{place}: {meant}: {self.message}{remedy}")
 
 
 def one_line(text: str) -> str:
@@ -68,18 +68,6 @@ def placed(problems: Iterable[Problem], severity: Severity, data: bytes | None) 
         remark = Diagnostic(problem.code, severity, problem.pointer, line, column, problem.message, problem.remedy)
         found.append(remark)
     return sorted(found, key=lambda one: (one.line or 0, one.column or 0, one.pointer, one.message))
-
-
-def warnings_for(loaded: LoadedPolicy, data: bytes | None = None) -> list[Diagnostic]:
-    """What a policy that loads leaves open (SPEC 3), for `policy check`.
-
-    Args:
-        loaded: the policy.
-        data: the bytes that it was loaded from, for line and column.
-    """
-    from gatekeeper.review.advice import advice
-
-    return placed(advice(loaded.policy), Severity.WARNING, data)
 
 
 def _places(data: bytes) -> dict[str, tuple[int, int]]:

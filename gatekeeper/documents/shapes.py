@@ -1,7 +1,7 @@
-"""What may stand at a place in a policy, read from the dataclasses, in words for messages.
+"""What may stand at a place in a document, read from its dataclass, in words for messages.
 
-The dataclasses of `model.policy` are the only list of keys and types: a field added there is known
-here, "did you mean" included.
+The dataclasses are the only list of keys and types: a field added there is known here, "did you mean"
+included.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from enum import StrEnum
 from functools import cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from gatekeeper.model.policy import Policy
+_ONE = {str: "text", float: "a number", int: "an integer", bool: "true or false", Any: "any value"}
+_MANY = {float: "numbers", int: "integers"}
 
 # what authors write who know another tool; the difference of letters alone would not lead there
 _OTHER_SPELLINGS = {
@@ -36,10 +37,11 @@ def hints_of(kind: type) -> dict[str, Any]:
     return {name: _without_none(hint) for name, hint in get_type_hints(kind).items()}
 
 
-def shape_at(path: Sequence[str | int]) -> Any:
-    """The type that the value at *path* must have; None where the policy has no such place."""
-    shape: Any = Policy
+def shape_at(shape: Any, path: Sequence[str | int]) -> Any:
+    """The type that the value at *path* in a value of type *shape* must have; None where there is no such place."""
     for step in path:
+        if shape is Any:
+            return Any
         if isinstance(shape, type) and is_dataclass(shape):
             shape = hints_of(shape).get(str(step))
         elif get_origin(shape) is Mapping:
@@ -52,34 +54,31 @@ def shape_at(path: Sequence[str | int]) -> Any:
     return shape
 
 
-def keys_at(path: Sequence[str | int]) -> tuple[str, ...]:
-    """The keys that the object at *path* may have, in the order of the dataclass."""
-    shape = shape_at(path)
+def keys_of(shape: Any) -> tuple[str, ...]:
+    """The keys that an object of this type may have, in the order of the dataclass."""
     return tuple(field.name for field in fields(shape)) if is_dataclass(shape) else ()
 
 
-def words_at(path: Sequence[str | int]) -> tuple[str, ...]:
-    """The words that the value at *path* may be; none where any text or something else is meant."""
-    shape = shape_at(path)
+def words_of(shape: Any) -> tuple[str, ...]:
+    """The words that a value of this type may be; none where any text or something else is meant."""
     return tuple(member.value for member in shape) if isinstance(shape, type) and issubclass(shape, StrEnum) else ()
 
 
-def describe(path: Sequence[str | int]) -> str:
-    """What is allowed at *path*, as people say it."""
-    shape = shape_at(path)
-    words = words_at(path)
+def describe(shape: Any) -> str:
+    """What is allowed where *shape* is the type, as people say it."""
+    words = words_of(shape)
     if words:
         return ", ".join(f'"{word}"' for word in words)
     if is_dataclass(shape):
-        return "an object with " + ", ".join(keys_at(path))
+        return "an object with " + ", ".join(keys_of(shape))
+    inner = get_args(shape)
     if get_origin(shape) is Mapping:
-        return "an object"
+        return "an object of texts" if inner[1] is str else "an object"
     if get_origin(shape) is tuple:
-        inner = get_args(shape)
         if inner[-1] is not Ellipsis:
             return "two numbers [low, high]"
-        return "a list of objects" if is_dataclass(inner[0]) else "a list of texts"
-    return {str: "text", float: "a number"}.get(shape, "no value")
+        return "a list of objects" if is_dataclass(inner[0]) else f"a list of {_MANY.get(inner[0], 'texts')}"
+    return _ONE.get(shape, "no value")
 
 
 def closest(word: str, options: Sequence[str]) -> str | None:
@@ -106,5 +105,6 @@ def suggestion(word: str, options: Sequence[str]) -> str:
 
 def _without_none(hint: Any) -> Any:
     if get_origin(hint) in {Union, types.UnionType}:
-        return next(part for part in get_args(hint) if part is not type(None))
+        parts = [part for part in get_args(hint) if part is not type(None)]
+        return parts[0] if len(parts) == 1 else hint
     return hint

@@ -1,4 +1,4 @@
-"""Something wrong or doubtful in a policy, before it is known where in the file it stands."""
+"""Something wrong or doubtful in a document, before it is known where in the file it stands."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing to say about a policy.
+    """One thing to say about a document.
 
     Attributes:
         code: stable, dotted, for machines (`policy.unknown_key`).
