@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gatekeeper.evaluator.times import MetricTimes
 
     Named = list[tuple[str, Hindrance]]
+    Asked = list[tuple[str, MetricTimes]]
 
 _RANK = {Outcome.INVALID: 0, Outcome.MISSING: 1, Outcome.STALE: 2}
 
@@ -50,13 +51,20 @@ def ask_required(check: Check) -> None:
 
 
 def ask_times(check: Check) -> None:
-    """Ask freshness, skew and window, each over all metrics that are asked at this stage."""
-    readings = check.readings
-    asked = [readings[name].times for name in check.plan.asked_metrics]
-    if not asked:  # nothing is asked here: what counts for all metrics must still be admissible
-        asked = [check.times.of(None, {})]
-    oldest, age, lag, is_hindered = asked[0], -1.0, 0.0, False
-    for times in asked:
+    """Ask freshness, skew and window, each over the metrics asked at this stage that have no `problem`.
+
+    A problem decides its metric alone: a source that was down states no watermark either, and must not
+    become old evidence, which a policy may reject.
+    """
+    plan, readings = check.plan, check.readings
+    asked = [(name, reading.times) for name in plan.asked_metrics if (reading := readings[name]).problem is None]
+    if not asked:
+        if plan.asked_metrics:
+            check.findings += (plan.freshness.not_asked, plan.skew.not_asked, plan.window.not_asked)
+            return
+        asked = [("", check.times.of(None, {}))]  # what counts for all metrics must still be admissible
+    oldest, age, lag, is_hindered = asked[0][1], -1.0, 0.0, False
+    for _, times in asked:
         if times.hindrance is not None:
             is_hindered = True
         if times.age_seconds is not None and times.age_seconds > age:
@@ -68,9 +76,9 @@ def ask_times(check: Check) -> None:
     if hindered is None or not hindered.ask_skew():
         _pass_skew(check, lag)
     if check.times.entered_at is None:
-        check.findings.append(check.plan.window.not_asked)
+        check.findings.append(plan.window.not_asked)
     else:
-        _ask_window(check, check.times.entered_at)
+        _ask_window(check, asked, check.times.entered_at)
 
 
 def _pass_freshness(check: Check, age: float, source: str | None) -> None:
@@ -92,9 +100,9 @@ def _pass_skew(check: Check, lag: float) -> None:
 class _Hindered:
     """The times of the metrics asked, where those of at least one cannot be admitted."""
 
-    def __init__(self, check: Check, asked: list[MetricTimes]) -> None:
+    def __init__(self, check: Check, named: Asked) -> None:
         self.check = check
-        self.named = list(zip(check.plan.asked_metrics or ("",), asked, strict=True))
+        self.named = named
 
     def ask_freshness(self) -> bool:
         """Add the finding of what is wrong, if anything is: invalid, else missing, else too old."""
@@ -119,11 +127,11 @@ class _Hindered:
         return True
 
 
-def _ask_window(check: Check, entered_at: int) -> None:
-    rule = check.plan.window
-    named = [(name, check.readings[name].times) for name in check.plan.window_metrics]
-    if not check.plan.asked_metrics:
-        named = [("", check.times.of(None, {}))]
+def _ask_window(check: Check, asked: Asked, entered_at: int) -> None:
+    rule, named = check.plan.window, asked
+    if check.plan.asked_metrics:  # statistics have no window
+        by_name = dict(asked)
+        named = [(name, by_name[name]) for name in check.plan.window_metrics if name in by_name]
     found = [(name, times.window) for name, times in named if times.window is not None]
     starts = [times.window_start for _, times in named if times.window_start is not None]
     if found:

@@ -118,6 +118,22 @@ def test_taking_evidence_away_never_gives_accept(
         assert after.verdict is not Verdict.ACCEPT
 
 
+@given(strategies.policies(), strategies.snapshots(), strategies.contexts())
+def test_an_outage_of_every_source_is_a_hold_whatever_the_policy_says(
+    policy: dict[str, Any], snapshot: dict[str, Any], context: dict[str, Any]
+) -> None:
+    """SPEC 5: trouble with a source never rolls back by itself, dated evidence or not."""
+    code = "observation_missing:source_unavailable"
+    policy.get("evidence", {}).pop("on_missing", None)  # a reference that is missing is no outage
+    snapshot["metrics"] = dict.fromkeys(strategies.METRICS)
+    snapshot["observations"] = {name: {"problem": {"code": code}} for name in strategies.METRICS}
+    decision = judge(policy, snapshot, context)
+    event("dated" if "watermark_event_time" in snapshot["_meta"] else "undated")
+    assert (decision.verdict, code in decision.reason_codes) == (Verdict.DEGRADE, True)
+    del snapshot["_meta"]["watermark_event_time"]
+    assert judge(policy, snapshot, context).reason_codes == decision.reason_codes
+
+
 @given(strategies.policies(), strategies.snapshots(), strategies.contexts(), st.sampled_from([0, 1]))
 def test_taking_the_watermark_of_a_source_away_never_gives_accept(
     policy: dict[str, Any], snapshot: dict[str, Any], context: dict[str, Any], which: int
