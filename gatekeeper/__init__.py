@@ -17,6 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gatekeeper.errors import (
         CanonicalError,
+        CollectionError,
         DocumentError,
         GatekeeperError,
         InputRefusedError,
@@ -39,12 +40,12 @@ if TYPE_CHECKING:
     from gatekeeper.model.reasons import Verdict
     from gatekeeper.model.snapshot import Snapshot
     from gatekeeper.review.load import load_policy
-
-__version__ = "0.1.0"
+    from gatekeeper.version import __version__
 
 __all__ = [
     "Action",
     "CanonicalError",
+    "CollectionError",
     "Context",
     "Decision",
     "DocumentError",
@@ -72,6 +73,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "__version__": "gatekeeper.version",
     "Action": "gatekeeper.model.decision",
     "Context": "gatekeeper.model.context",
     "Decision": "gatekeeper.model.decision",

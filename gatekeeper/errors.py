@@ -61,6 +61,12 @@ class SnapshotError(InputRefusedError):
     code = "snapshot.invalid"
 
 
+class CollectionError(InputRefusedError):
+    """A collection file that does not load, or a mistake in it that a source reported (400, unknown column)."""
+
+    code = "collection.invalid"
+
+
 class DocumentError(InputRefusedError):
     """Bytes that are not strict JSON; `line` and `column` count from 1."""
 

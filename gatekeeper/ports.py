@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from gatekeeper.model.exchange import Expectation, Receipt
 from gatekeeper.model.policy import LoadedPolicy
 from gatekeeper.model.run import Run
+from gatekeeper.model.snapshot import Snapshot
 
 
 class Clock(Protocol):
@@ -15,6 +16,26 @@ class Clock(Protocol):
 
     def now(self) -> int:
         """Microseconds since 1970, UTC."""
+        ...
+
+
+class EvidenceSource(Protocol):
+    """Where a snapshot is collected; asked only when the answer is not on record, and outside any lock."""
+
+    @property
+    def digest(self) -> str:
+        """Of the collection file as written: what an idempotency key's question stands for (`collector_digest`)."""
+        ...
+
+    def collect(self) -> Snapshot:
+        """Collect anew, which may take seconds.
+
+        A source that is down, slow or wrong is evidence: it stands in the snapshot's `observations`.
+
+        Raises:
+            CollectionError: a mistake in the reviewed file; waiting and asking again do not mend it (65).
+            UsageError: what the file takes from the environment, or an extra that it needs, is not there (64).
+        """
         ...
 
 

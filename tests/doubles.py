@@ -1,9 +1,9 @@
-"""Stand-ins for what tests should not depend on: a clock, and a ledger without a disk."""
+"""Stand-ins for what tests should not depend on: a clock, a source of evidence, and a ledger without a disk."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ from gatekeeper.model.exchange import ConflictError, Expectation, Receipt
 from gatekeeper.model.fold import apply
 from gatekeeper.model.policy import SCHEMA_VERSION, LoadedPolicy
 from gatekeeper.model.run import Run, RunState
+from gatekeeper.model.snapshot import Snapshot
 from gatekeeper.model.times import MICROSECONDS, format_time, require_time
 
 
@@ -32,6 +33,26 @@ class StepClock:
     def advance(self, seconds: float) -> None:
         """Move on."""
         self.moment += round(seconds * MICROSECONDS)
+
+
+@dataclass
+class ScriptedSource:
+    """`ports.EvidenceSource` that does what it is told and counts how often it was asked.
+
+    Attributes:
+        script: what one call after the other does and answers; the last is repeated.
+        digest: of the collection file that it would be.
+        calls: how often it was asked.
+    """
+
+    script: list[Callable[[], Snapshot]]
+    digest: str = "sha256:" + "c0" * 32
+    calls: int = 0
+
+    def collect(self) -> Snapshot:
+        """The next of the script."""
+        self.calls += 1
+        return (self.script.pop(0) if len(self.script) > 1 else self.script[0])()
 
 
 @dataclass

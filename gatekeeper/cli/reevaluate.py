@@ -5,7 +5,7 @@ from __future__ import annotations
 from gatekeeper.cli.compose import SystemClock, missing_log, open_ledger, read_source, who_asks
 from gatekeeper.cli.outcome import Outcome
 from gatekeeper.cli.present import layout_of_output, shown, told, words_for_people
-from gatekeeper.errors import LogError, UsageError
+from gatekeeper.errors import UsageError
 from gatekeeper.model.reasons import Verdict
 from gatekeeper.model.times import format_time
 from gatekeeper.orchestrator.repeat import reevaluate as ask_holds
@@ -83,7 +83,7 @@ def _told(outcomes: Sequence[HoldOutcome], values: Values) -> Outcome:
     )
     code = 0 if worst is None else worst.exit_code
     if failures and worst is not Verdict.REJECT:
-        code = LogError.exit_code  # not every hold was asked; a REJECT is acted on all the same
+        code = max(failure.exit_code for failure in failures)  # not every hold was asked; a REJECT is acted on anyway
     return Outcome(text, code, stderr)
 
 

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.main import get_command
 
-from gatekeeper import __version__
 from gatekeeper.cli import tables
 from gatekeeper.cli.kinds import BadValueError, convert
 from gatekeeper.cli.parse import Parsed
 from gatekeeper.cli.spec import Argument, Command, Option
 from gatekeeper.errors import UsageError
+from gatekeeper.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable

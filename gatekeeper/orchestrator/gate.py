@@ -1,7 +1,8 @@
 """The one atomic step. Nothing else in the program appends a decision.
 
-Evidence comes in from outside; here the run is read, the question judged, and its events are appended
-against what was read. Whoever was first makes us read and decide again: two callers cannot both move a run.
+Here the run is read, the question judged, and its events are appended against what was read. Whoever was first
+makes us read and decide again: two callers cannot both move a run. Evidence comes in from outside; where a source
+is to be asked for it, that happens once, between two readings of the run and outside any lock.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from gatekeeper.model.reasons import Verdict
 from gatekeeper.model.run import Run, RunState
 from gatekeeper.model.values import replace
 from gatekeeper.orchestrator.judge import Proposal, draft_ending
-from gatekeeper.orchestrator.propose import propose
-from gatekeeper.orchestrator.question import Answer, question_digest
+from gatekeeper.orchestrator.propose import NeedsEvidence, propose
+from gatekeeper.orchestrator.question import Answer, asked_once, question_digest, with_evidence
 from gatekeeper.orchestrator.recorded import stopping_answer
 from gatekeeper.orchestrator.unreadable import answer_without_state, unrecorded_warnings
 
@@ -39,8 +40,10 @@ def ask(question: Question, *, ledger: Ledger, clock: Clock, fixed_stage: str | 
 
     Raises:
         InputRefusedError: the question cannot be asked (65); a known run keeps a `refusal` event.
+        CollectionError, UsageError: its evidence cannot be collected as the file says; nothing was appended.
         LogError: ACCEPT or DEGRADE could not be recorded (74); the run is as it was.
     """
+    question = asked_once(question)
     try:
         return _ask(question, ledger, clock, fixed_stage)
     except RunRefusedError as refusal:
@@ -48,7 +51,7 @@ def ask(question: Question, *, ledger: Ledger, clock: Clock, fixed_stage: str | 
             _record_refusal(question, refusal, ledger)
         raise
     except StateUnreadableError as error:
-        return answer_without_state(question, error, now=clock.now(), leave_marker=ledger.leave_marker)
+        return answer_without_state(question, error, clock=clock, leave_marker=ledger.leave_marker)
 
 
 def _ask(question: Question, ledger: Ledger, clock: Clock, fixed_stage: str | None) -> Answer:
@@ -58,6 +61,10 @@ def _ask(question: Question, ledger: Ledger, clock: Clock, fixed_stage: str | No
         step = propose(question, view, now=clock.now(), fixed_stage=fixed_stage)
         if isinstance(step, Answer):
             return replace(step, is_dry_run=question.dry_run, warnings=tuple(view.warnings))
+        if isinstance(step, NeedsEvidence):
+            question = with_evidence(question)
+            fixed_stage = step.stage_for(question.judged)
+            continue  # the run may have moved, and is judged at a moment after that of its evidence
         if question.dry_run:
             return _answer(step, step.drafts, step.run, view.warnings, is_dry_run=True)
         if step.is_reject_only and step.decision.verdict is not Verdict.REJECT:
@@ -130,8 +137,15 @@ def _answer(
         after or run,
         step.policies[-1],
         is_dry_run=is_dry_run,
-        warnings=tuple(warnings),
+        warnings=(*warnings, *_changed_collection(event)),
     )
+
+
+def _changed_collection(event: Mapping[str, Any]) -> tuple[str, ...]:
+    change = event.get("collector_change")
+    if change is None:
+        return ()
+    return (f"the collection file has changed since the hold: it was {change['from']} and is {change['to']}",)
 
 
 def _after(events: Sequence[Mapping[str, Any]], run: Run | None, run_id: str) -> Run | None:

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Case:
-    """Everything that one evaluation of one question needs, as read at one moment."""
+    """Everything that one evaluation of one question needs, as read at one moment.
+
+    `collector_change`: digests of the collection file when the run was held (`from`) and now (`to`), where they differ.
+    """
 
     question: Question
     run_id: str
@@ -36,6 +39,7 @@ class Case:
     now: int
     is_history_complete: bool
     previous_run: str | None = None
+    collector_change: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -82,10 +86,19 @@ def context_of(case: Case) -> Context:
     )
 
 
+def collector_change(question: Question, run: Run) -> Mapping[str, str] | None:
+    """Both digests where the evidence comes from another collection file than the one recorded with the open hold."""
+    if question.evidence_source is None or run.hold is None:
+        return None
+    before = (run.hold.document.get("source") or {}).get("collector_digest")
+    now = question.evidence_source.digest
+    return None if before is None or before == now else {"from": before, "to": now}
+
+
 def judge(case: Case) -> tuple[Context, Decision]:
     """The pure judgement of the case."""
     context = context_of(case)
-    return context, evaluate(case.loaded.policy, case.question.snapshot, context)
+    return context, evaluate(case.loaded.policy, case.question.judged, context)
 
 
 def draft_decision(case: Case, context: Context, decision: Decision) -> Mapping[str, Any]:
@@ -96,8 +109,8 @@ def draft_decision(case: Case, context: Context, decision: Decision) -> Mapping[
         identity=_identity(case),
         loaded=case.loaded,
         context=context,
-        snapshot_document=question.snapshot.document,
-        snapshot_digest=question.snapshot.digest,
+        snapshot_document=question.judged.document,
+        snapshot_digest=question.judged.digest,
         decision=decision,
         event_id=event_id,
         resume=_resume(case, decision, event_id, context.evaluated_at),
@@ -223,6 +236,8 @@ def _extra(case: Case) -> dict[str, Any]:
         extra["idempotency_key"] = question.idempotency_key
     if (case.run is None or not case.run.is_begun) and question.start_stage is None:
         extra["previous_run"] = case.previous_run
+    if case.collector_change is not None:
+        extra["collector_change"] = dict(case.collector_change)
     return {**extra, **_simulated(case)}
 
 
@@ -240,7 +255,7 @@ def _resume(case: Case, decision: Decision, event_id: str, evaluated_at: str) ->
         stage=case.stage,
         event_id=event_id,
         evaluated_at=evaluated_at,
-        snapshot_digest=case.question.snapshot.digest,
+        snapshot_digest=case.question.judged.digest,
         hold=hold,
         source=case.question.source,
     )

@@ -1,6 +1,7 @@
 """One question against one view of the ledger: an answer that exists already, or a proposal (SPEC 6).
 
-The numbers in `propose` are those of SPEC's order of answers.
+The numbers in `propose` are those of SPEC's order of answers. Evidence that has still to be collected is asked for
+when nothing on record answers and nothing refuses the question: then it is proposed again, with its snapshot.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from gatekeeper.model.exchange import Expectation
 from gatekeeper.model.fold import apply
 from gatekeeper.model.reasons import Verdict
 from gatekeeper.model.run import RunState
-from gatekeeper.model.values import replace
+from gatekeeper.model.values import dataclass, replace
 from gatekeeper.orchestrator.identity import find_run, policy_of_run, refuse_succeeded
 from gatekeeper.orchestrator.judge import (
     Case,
     Proposal,
+    collector_change,
     draft_adoption,
     draft_decision,
     draft_start_stage,
@@ -24,7 +26,7 @@ from gatekeeper.orchestrator.judge import (
 )
 from gatekeeper.orchestrator.question import Answer
 from gatekeeper.orchestrator.recorded import keyed_event, same_question, still_holds, stopping_answer
-from gatekeeper.orchestrator.stages import asked_stage, has_passed, refuse_unaskable
+from gatekeeper.orchestrator.stages import asked_stage, has_passed, refuse_unaskable, repeatable_accept
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,13 +34,34 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gatekeeper.model.policy import LoadedPolicy
-    from gatekeeper.model.run import Run
+    from gatekeeper.model.run import LastAccept, Run
+    from gatekeeper.model.snapshot import Snapshot
     from gatekeeper.orchestrator.question import Question
     from gatekeeper.ports import LedgerView
 
 
-def propose(question: Question, view: LedgerView, *, now: int, fixed_stage: str | None) -> Answer | Proposal:
-    """Answer from the record, or evaluate.
+@dataclass(frozen=True)
+class NeedsEvidence:
+    """Only an evaluation can answer, and there is no snapshot yet.
+
+    Attributes:
+        stage: what the call asks from now on, wherever the run has got to when the evidence is there.
+        last_accept: the ACCEPT that is asked again instead if the evidence turns out to be the same as its.
+    """
+
+    stage: str
+    last_accept: LastAccept | None = None
+
+    def stage_for(self, snapshot: Snapshot) -> str:
+        """The stage that the call asks with *snapshot*."""
+        last = self.last_accept
+        return last.stage if last is not None and last.snapshot_digest == snapshot.digest else self.stage
+
+
+def propose(
+    question: Question, view: LedgerView, *, now: int, fixed_stage: str | None
+) -> Answer | Proposal | NeedsEvidence:
+    """Answer from the record, or evaluate, or say that evidence must be collected first.
 
     Args:
         now: the moment of evaluation, microseconds since 1970.
@@ -61,23 +84,33 @@ def propose(question: Question, view: LedgerView, *, now: int, fixed_stage: str 
     if keyed is not None and still_holds(keyed, run):
         return Answer(keyed, _verdict(keyed), run, loaded, is_recorded=True)
     stages = (adopted or loaded).policy.stages
-    stage = fixed_stage or (
-        keyed["stage"]
-        if keyed is not None
-        else asked_stage(question, run, stages, snapshot_digest=question.snapshot.digest, evidence=evidence)
+    given = fixed_stage or (keyed["stage"] if keyed is not None else None)
+    stage = given or asked_stage(question, run, stages, evidence=evidence)
+    case = Case(
+        question,
+        run_id,
+        run,
+        loaded,
+        stage,
+        evidence,
+        now,
+        run.history == "complete",
+        collector_change=collector_change(question, run),
     )
-    case = Case(question, run_id, run, loaded, stage, evidence, now, run.history == "complete")
-    same = same_question(  # (3)
-        question, run, stage, view, snapshot_digest=question.snapshot.digest, evidence=evidence
-    )
+    same = same_question(question, run, stage, view, evidence=evidence)  # (3)
     if same is not None and _is_fresh(case):
         return Answer(same, _verdict(same), run, loaded, is_recorded=True)
     _refuse_first_only_options(question, run, view, is_first_read=fixed_stage is None)
-    if fixed_stage is not None and has_passed(run, stage, stages) and run.stage is not None:
+    is_passed = fixed_stage is not None and has_passed(run, stage, stages)
+    if not is_passed:
+        _refuse_unnamed(case, adopted)
+        refuse_unaskable(run, run_id, stage, stages)  # (4)
+    if question.snapshot is None:  # behind (4): what would be refused with any evidence is refused without
+        last = repeatable_accept(question, run, evidence=evidence) if given is None else None
+        return NeedsEvidence(stage, last)
+    if is_passed and run.stage is not None:
         proposal = _proposal(replace(case, stage=run.stage), view)
-        return replace(proposal, stage=fixed_stage, is_reject_only=True)
-    _refuse_unnamed(case, adopted)
-    refuse_unaskable(run, run_id, stage, stages)  # (4)
+        return replace(proposal, stage=stage, is_reject_only=True)
     if adopted is not None:
         return _propose_adoption(case, adopted, view)
     return _proposal(case, view)  # (5)
@@ -119,7 +152,7 @@ def _first_case(question: Question, run_id: str, view: LedgerView, now: int) -> 
     )
 
 
-def _propose_first(case: Case, view: LedgerView) -> Proposal:
+def _propose_first(case: Case, view: LedgerView) -> Proposal | NeedsEvidence:
     question = case.question
     keyed_event(question, case.run_id, view)  # (2) a key of another run is another question
     live = view.live_run(str(question.experiment_id), str(question.variant_id), simulated=question.is_simulated)
@@ -135,6 +168,8 @@ def _propose_first(case: Case, view: LedgerView) -> Proposal:
             f"{question.experiment_id}:{question.variant_id}",
             remedy="leave --supersede out, or see: gatekeeper status",
         )
+    if question.snapshot is None:
+        return NeedsEvidence(case.stage)
     before: tuple[Mapping[str, Any], ...] = ()
     if live is not None:
         before = (draft_supersede(case, live),)

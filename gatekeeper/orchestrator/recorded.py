@@ -41,7 +41,7 @@ def keyed_event(question: Question, run_id: str, view: LedgerView) -> Mapping[st
     if event is not None and event.get("question_digest") != question_digest(question, run_id):
         raise RunRefusedError(
             f"idempotency key {question.idempotency_key!r} belongs to another question: event {event['event_id']}",
-            remedy="use one key per question (run, stage, policy, revision, evidence and snapshot)",
+            remedy="use one key per question (run, stage, policy, revision, evidence, and snapshot or collection file)",
             reason="key_reused",
             run_id=run_id,
         )
@@ -59,18 +59,18 @@ def still_holds(event: Mapping[str, Any], run: Run) -> bool:
 
 
 def same_question(
-    question: Question, run: Run, stage: str, view: LedgerView, *, snapshot_digest: str, evidence: Mapping[str, str]
+    question: Question, run: Run, stage: str, view: LedgerView, *, evidence: Mapping[str, str]
 ) -> Mapping[str, Any] | None:
     """A recorded ACCEPT of the same run, stage, policy, revision, snapshot and effective evidence."""
     policy_digest = run.policy_digest if question.policy is None else question.policy.digest
-    if policy_digest is None or policy_digest != run.policy_digest:
+    if question.snapshot is None or policy_digest is None or policy_digest != run.policy_digest:
         return None  # whatever was accepted under another policy, the run's own judges now
     content = content_question(
         run_id=run.run_id,
         stage=stage,
         policy_digest=policy_digest,
         revision=run.revision,
-        snapshot_digest=snapshot_digest,
+        snapshot_digest=question.snapshot.digest,
         evidence=evidence,
     )
     event = view.accepted(run.run_id, content)

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from gatekeeper.errors import DocumentError, LogError, SnapshotError, TokenError
+from gatekeeper.errors import (
+    CollectionError,
+    DocumentError,
+    GatekeeperError,
+    SnapshotError,
+    TokenError,
+    UsageError,
+)
 from gatekeeper.model.reasons import Verdict
-from gatekeeper.model.snapshot import snapshot_from_document
+from gatekeeper.model.snapshot import Snapshot, snapshot_from_document
 from gatekeeper.model.times import MICROSECONDS, require_time
 from gatekeeper.model.values import dataclass, replace
 from gatekeeper.orchestrator.gate import ask
@@ -17,10 +24,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gatekeeper.errors import InputRefusedError
-    from gatekeeper.model.run import Run
-    from gatekeeper.model.snapshot import Snapshot
+    from gatekeeper.model.run import Hold, Run
     from gatekeeper.orchestrator.question import Answer
-    from gatekeeper.ports import Clock, Ledger
+    from gatekeeper.ports import Clock, EvidenceSource, Ledger
+
+    Evidence = Snapshot | tuple[EvidenceSource, dict[str, Any] | None]
+    """A snapshot, or who is to be asked for one and what is recorded about it with a hold (`Question.source`)."""
 
 _WORST_FIRST = (Verdict.REJECT, Verdict.DEGRADE, Verdict.ACCEPT)
 
@@ -38,17 +47,21 @@ def ask_until_decided(
     """Ask again until ACCEPT or REJECT, or until the time is up; the stage stays that of the first ask.
 
     Args:
-        read_question: reads the evidence anew; only the first ask carries its idempotency key, since
-            other evidence is another question.
+        read_question: reads the evidence anew, or names the source that every ask collects from anew. Other evidence
+            is another question: only the first ask of a snapshot carries its idempotency key, and of a source
+            all do while its collection file stays the same.
         pause: waits so many seconds.
         on_hold: told the last DEGRADE, the seconds that are left, and why the evidence could not be read since.
 
     Raises:
         InputRefusedError: the evidence was refused at the first ask, or still when the time was up; in between, a
             file that its writer has not finished is read again.
+        CollectionError: at once, whenever it comes: no waiting mends a collection file.
     """
     until = clock.now() + round(wait_seconds * MICROSECONDS)
-    answer = ask(read_question(), ledger=ledger, clock=clock)
+    question = read_question()
+    collector = _collector_digest(question)
+    answer = ask(question, ledger=ledger, clock=clock)
     stage = str(answer.event["stage"])
     refused: InputRefusedError | None = None
     while answer.verdict is Verdict.DEGRADE:
@@ -60,13 +73,19 @@ def ask_until_decided(
         on_hold(answer, left, None if refused is None else refused.message)
         pause(min(interval_seconds, left))
         try:
-            question = replace(read_question(), idempotency_key=None)
+            question = read_question()
             refused = None
         except (SnapshotError, DocumentError) as error:
             refused = error
             continue
+        if collector is None or collector != _collector_digest(question):
+            question = replace(question, idempotency_key=None)
         answer = ask(question, ledger=ledger, clock=clock, fixed_stage=stage)
     return answer
+
+
+def _collector_digest(question: Question) -> str | None:
+    return None if question.evidence_source is None else question.evidence_source.digest
 
 
 def ask_stages(
@@ -87,20 +106,21 @@ def ask_stages(
 class HoldOutcome:
     """What became of one hold: its answer, or why there is none (`needs evidence`, `ended meanwhile`, …).
 
-    `failure` is set where the log could not be written or read (74); the other holds are asked all the same.
+    `failure` is set where a mistake or a disk kept it from being asked (64, 65, 74): the other holds are asked all the
+    same. Beside it stands an answer where a passed deadline was applied to the last snapshot nevertheless.
     """
 
     run: Run
     answer: Answer | None = None
     problem: str | None = None
-    failure: LogError | None = None
+    failure: GatekeeperError | None = None
 
 
 def reevaluate(
     *,
     ledger: Ledger,
     clock: Clock,
-    read_source: Callable[[Mapping[str, Any]], Snapshot],
+    read_source: Callable[[Mapping[str, Any]], Evidence],
     only_due: bool,
     actor: str,
     as_of: str | None = None,
@@ -108,7 +128,9 @@ def reevaluate(
     """Ask every open hold (or every one that is due) again, through the same door as `resume`.
 
     Args:
-        read_source: reads the evidence that was recorded with a hold; SnapshotError when it cannot.
+        read_source: what the source recorded with a hold gives now; a collection file comes with what is recorded
+            about it from now on, its digest included. Raises SnapshotError when there is nothing to read, and
+            CollectionError or UsageError when there is a mistake that somebody must mend.
         as_of: ask the holds of simulated runs, at this time (RFC 3339); real ones are asked without it.
     """
     for run in ledger.view().holds():
@@ -118,47 +140,56 @@ def reevaluate(
         now = clock.now() if as_of is None else require_time(as_of)
         if only_due and now < require_time(hold.not_before):
             continue
-        snapshot, problem = _evidence_for(run, ledger, read_source, now=now)
-        if snapshot is None:
-            yield HoldOutcome(run, problem=problem)
-            continue
-        question = Question(
+        template = Question(
             command="reevaluate",
-            snapshot=snapshot,
+            snapshot=None,
             actor=actor,
             token=hold.token,
             source=hold.document.get("source"),
             as_of=as_of,
         )
         try:
-            yield HoldOutcome(run, ask(question, ledger=ledger, clock=clock))
+            yield _ask_hold(run, hold, template, ledger, clock, read_source)
         except TokenError as error:
             yield HoldOutcome(run, problem=f"ended meanwhile: {error.message}")
-        except LogError as error:
+        except GatekeeperError as error:
             yield HoldOutcome(run, problem=error.message, failure=error)
+
+
+def _ask_hold(
+    run: Run,
+    hold: Hold,
+    template: Question,
+    ledger: Ledger,
+    clock: Clock,
+    read_source: Callable[[Mapping[str, Any]], Evidence],
+) -> HoldOutcome:
+    """Ask one hold with evidence read again, or with its last when only its deadline can be applied."""
+    problem, failure = "needs evidence: no file was recorded with it", None
+    if template.source is not None:
+        try:
+            question = _with(template, read_source(template.source))
+            return HoldOutcome(run, ask(question, ledger=ledger, clock=clock))
+        except SnapshotError as error:
+            problem = f"needs evidence: {error.message}"
+        except (CollectionError, UsageError) as error:
+            problem, failure = error.message, error
+    now = clock.now() if template.as_of is None else require_time(template.as_of)
+    if hold.deadline_at is not None and now >= require_time(hold.deadline_at):
+        event = ledger.view().event(hold.event_id)  # earlier answers of this pass have ended the view of the holds
+        if event is not None:
+            question = _with(template, snapshot_from_document(event["metrics_snapshot"]))
+            return HoldOutcome(run, ask(question, ledger=ledger, clock=clock), failure=failure)
+    return HoldOutcome(run, problem=problem, failure=failure)
+
+
+def _with(template: Question, evidence: Evidence) -> Question:
+    if isinstance(evidence, Snapshot):
+        return replace(template, snapshot=evidence)
+    evidence_source, source = evidence
+    return replace(template, evidence_source=evidence_source, source=source)
 
 
 def worst_verdict(verdicts: Sequence[Verdict]) -> Verdict | None:
     """REJECT over DEGRADE over ACCEPT; None of nothing."""
     return next((verdict for verdict in _WORST_FIRST if verdict in verdicts), None)
-
-
-def _evidence_for(
-    run: Run, ledger: Ledger, read_source: Callable[[Mapping[str, Any]], Snapshot], *, now: int
-) -> tuple[Snapshot | None, str]:
-    """Evidence to ask a hold with: read again, or the last one when only its deadline can be applied."""
-    hold = run.hold
-    if hold is None:  # pragma: no cover - callers pass held runs
-        return None, "no hold"
-    problem = "needs evidence: no file was recorded with it"
-    source = hold.document.get("source")
-    if source is not None:
-        try:
-            return read_source(source), ""
-        except SnapshotError as error:
-            problem = f"needs evidence: {error.message}"
-    if hold.deadline_at is not None and now >= require_time(hold.deadline_at):
-        event = ledger.view().event(hold.event_id)  # earlier answers of this pass have ended the view of the holds
-        if event is not None:
-            return snapshot_from_document(event["metrics_snapshot"]), ""
-    return None, problem

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gatekeeper.model.run import Run
+    from gatekeeper.model.run import LastAccept, Run
     from gatekeeper.orchestrator.question import Question
 
 
@@ -41,20 +41,25 @@ def askable_stages(run: Run | None, stages: tuple[str, ...]) -> tuple[str, ...]:
     return (current,) if following is None else (following, current)
 
 
-def asked_stage(
-    question: Question, run: Run | None, stages: tuple[str, ...], *, snapshot_digest: str, evidence: Mapping[str, str]
-) -> str:
-    """The stage that the question means, before anybody looks whether it may be asked."""
-    if question.stage is not None:
-        return question.stage
-    if question.start_stage is not None:
-        return question.start_stage
-    last = run.last_accept if run is not None else None
-    if run is not None and last is not None and run.state in {RunState.ACTIVE, RunState.COMPLETED}:
-        policy_digest = run.policy_digest if question.policy is None else question.policy.digest
-        if (last.policy_digest, last.snapshot_digest, last.evidence) == (policy_digest, snapshot_digest, evidence):
-            return last.stage
-    return default_stage(run, stages)
+def asked_stage(question: Question, run: Run, stages: tuple[str, ...], *, evidence: Mapping[str, str]) -> str:
+    """The stage that the question means, before anybody looks whether it may be asked.
+
+    Where the evidence has still to be collected it is the stage that other evidence than the last ACCEPT's means.
+    """
+    last = repeatable_accept(question, run, evidence=evidence)
+    if last is not None and question.snapshot is not None and last.snapshot_digest == question.snapshot.digest:
+        return last.stage
+    return question.stage or question.start_stage or default_stage(run, stages)
+
+
+def repeatable_accept(question: Question, run: Run, *, evidence: Mapping[str, str]) -> LastAccept | None:
+    """The last ACCEPT, if its snapshot once more would be that same question and not the next stage."""
+    last = run.last_accept
+    if question.stage is not None or question.start_stage is not None or last is None:
+        return None
+    policy_digest = run.policy_digest if question.policy is None else question.policy.digest
+    is_resting = run.state in {RunState.ACTIVE, RunState.COMPLETED}
+    return last if is_resting and (last.policy_digest, last.evidence) == (policy_digest, evidence) else None
 
 
 def has_passed(run: Run | None, stage: str, stages: tuple[str, ...]) -> bool:

@@ -8,7 +8,7 @@ from gatekeeper.model.context import Context
 from gatekeeper.model.event import decision_draft, policy_draft
 from gatekeeper.model.reasons import HARM, Verdict, split_code
 from gatekeeper.model.times import format_time
-from gatekeeper.orchestrator.question import Answer
+from gatekeeper.orchestrator.question import Answer, with_evidence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,23 +17,27 @@ if TYPE_CHECKING:
 
     from gatekeeper.errors import LogError
     from gatekeeper.orchestrator.question import Question
+    from gatekeeper.ports import Clock
 
 
 def answer_without_state(
     question: Question,
     error: StateUnreadableError,
     *,
-    now: int,
+    clock: Clock,
     leave_marker: Callable[[Sequence[Mapping[str, Any]]], str | None],
 ) -> Answer:
     """REJECT if the evidence shows harm by itself; otherwise the error goes on.
 
     The stage is the one given; without one every stage of the policy is asked, since a rule may be
-    limited to some. `resume` has no policy at hand without the log, so it can show nothing.
+    limited to some. `resume` has no policy at hand without the log, so it can show nothing. A source is asked
+    for its evidence here, unless the state became unreadable after that.
     """
     loaded = question.policy
     if loaded is None or question.dry_run:
         raise error
+    question = with_evidence(question)
+    now = clock.now()
     given = question.stage or question.start_stage
     stages = [given] if given in loaded.policy.stages else list(loaded.policy.stages)
     reached = Verdict.ACCEPT
@@ -45,7 +49,7 @@ def answer_without_state(
             evidence=dict(question.evidence),
             change_class=question.change_class or "reversible",
         )
-        decision = evaluate(loaded.policy, question.snapshot, context)
+        decision = evaluate(loaded.policy, question.judged, context)
         reached = reached if decision.verdict is Verdict.ACCEPT else decision.verdict
         if any(split_code(code)[0] in HARM for code in decision.reason_codes):
             run_id = question.run_id or "unknown"
@@ -58,8 +62,8 @@ def answer_without_state(
                 },
                 loaded=loaded,
                 context=context,
-                snapshot_document=question.snapshot.document,
-                snapshot_digest=question.snapshot.digest,
+                snapshot_document=question.judged.document,
+                snapshot_digest=question.judged.digest,
                 decision=decision,
                 event_id=f"{run_id}:{stage}",
                 resume=None,

@@ -95,7 +95,7 @@ def _reasons(decision: Mapping[str, Any]) -> list[Block]:
 
 
 def _context(event: Mapping[str, Any], decision: Mapping[str, Any]) -> list[Block]:
-    context = mapping_of(event.get("context"))
+    context, change = mapping_of(event.get("context")), mapping_of(event.get("collector_change"))
     world = mapping_of(event.get("rml"))
     ages = [
         mapping_of(finding).get("observed")
@@ -115,6 +115,8 @@ def _context(event: Mapping[str, Any], decision: Mapping[str, Any]) -> list[Bloc
         ("deadline", _some(context.get("deadline_at"))),
         ("history", _some(context.get("history"))),
         ("world", [f"{value_text(world.get('world'))}: {value_text(world.get('action'))}"] if world else []),
+        ("collection file then", _some(change.get("from"))),  # of a run that was held with another version of it
+        ("collection file now", _some(change.get("to"))),
         ("policy", _some(" ".join(str(event[key]) for key in ("policy_id", "policy_version") if event.get(key)))),
     ]
     return [Fields(pairs, title="context")]

@@ -191,6 +191,7 @@ def test_every_field_of_an_event_is_explained() -> None:
         names = {field.name for field in fields(kind)}
         assert names <= explained | set(re.findall(r"`(\w+)`", read(EVENT))), kind
     assert {"clock", "recovered", "from_marker", "idempotency_key", "previous_run", "as_of"} <= explained
+    assert "collector_change" in explained
 
 
 def test_every_kind_outcome_and_action_is_explained() -> None:

@@ -70,6 +70,7 @@ def evil_event(text: str) -> dict[str, Any]:
         run_id=text,
         actor=text,
         evidence_refs={text: text},
+        collector_change={"from": text, "to": text},
         resume={
             "resume_token": text,
             "attempt": 1,

@@ -246,6 +246,15 @@ def test_explain_tells_what_was_known_how_old_it_was_and_what_to_do() -> None:
     assert HIDDEN not in "\n".join(lines)
 
 
+def test_explain_names_both_versions_of_a_collection_file_that_changed() -> None:
+    """Who asks later sees that other questions were asked than when the run was held; otherwise nothing is said."""
+    change = {"from": "sha256:" + "a" * 64, "to": "sha256:" + "b" * 64}
+    lines = shown(explain_page({**HELD, "collector_change": change}))
+    assert "  collection file then  sha256:" + "a" * 64 in lines
+    assert "  collection file now   sha256:" + "b" * 64 in lines
+    assert not [line for line in shown(explain_page(HELD)) if "collection file" in line]
+
+
 @pytest.mark.parametrize("event", [STOPPED, REFUSAL, {"kind": "policy", "seq": 1, "policy_digest": "sha256:1"}, {}])
 def test_any_event_can_be_explained(event: dict[str, Any]) -> None:
     """Also one that is no decision, and a line with nothing in it."""
