@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 DEEPEST = 16
 """Levels of nesting that a reviewed file may have; a policy has four."""
 
+MOST_LEVELS = 200
+"""Levels of nesting that any document may have: far fewer than what a reader, however it is called, can walk down."""
+
 _REMEDY = "write one JSON document (RFC 8259) in UTF-8, each key once"
 _SPACE = re.compile(r"[ \t\n\r]*")
 _SCALAR = re.compile(r"[^\s,\]}]+")
@@ -62,7 +65,7 @@ def parse_json(data: bytes, *, source: str = "-") -> Any:
         line = data.count(b"\n", 0, error.start) + 1
         raise DocumentError(f"{source}:{line}: not UTF-8 at byte {error.start}", remedy=_REMEDY, line=line) from None
     try:
-        return _DECODER.decode(text)
+        value = _DECODER.decode(text)
     except _DuplicateKeyError as error:
         line, column, pointer = _locate_duplicate(text)
         raise DocumentError(
@@ -79,7 +82,23 @@ def parse_json(data: bytes, *, source: str = "-") -> Any:
             column=error.colno,
         ) from None
     except RecursionError:
-        raise DocumentError(f"{source}: nested too deeply", remedy="flatten the document") from None
+        raise _too_deep(source) from None
+    if data.count(b"[") + data.count(b"{") > MOST_LEVELS and _levels(value) > MOST_LEVELS:
+        raise _too_deep(source)
+    return value
+
+
+def _too_deep(source: str) -> DocumentError:
+    return DocumentError(f"{source}: nested too deeply, more than {MOST_LEVELS} levels", remedy="flatten the document")
+
+
+def _levels(value: object) -> int:
+    """How deeply lists and objects stand in one another; without recursion, since the depth is the author's."""
+    levels, within = 0, [value]
+    while within := [one for one in within if isinstance(one, (dict, list))]:
+        within = [inner for one in within for inner in (one.values() if isinstance(one, dict) else one)]
+        levels += 1
+    return levels
 
 
 def parse_document(data: bytes, source: str, *, error: type[InputRefusedError]) -> Any:

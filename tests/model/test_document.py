@@ -120,6 +120,19 @@ def test_nesting_without_end_is_refused() -> None:
         parse_json(b"[" * 200_000)
 
 
+@pytest.mark.parametrize(("opening", "closing"), [(b"[", b"]"), (b'{"a":', b"}")])
+def test_nesting_that_a_later_reader_could_not_walk_down_is_refused(opening: bytes, closing: bytes) -> None:
+    """What is logged must be read again, in whatever depth of calls: a line that nobody reads is a damaged log."""
+    parse_json(opening * 200 + b"1" + closing * 200)
+    with pytest.raises(DocumentError, match="nested too deeply, more than 200 levels"):
+        parse_json(opening * 201 + b"1" + closing * 201)
+
+
+def test_a_wide_document_is_not_a_deep_one() -> None:
+    """Thousands of metrics stand side by side."""
+    assert len(parse_json(b"[" + b",".join([b'{"a":[1]}'] * 5_000) + b"]")) == 5_000
+
+
 def test_every_value_is_found_by_its_pointer() -> None:
     """Line and column of values and of members' names, through lists and escapes."""
     text = '{"a": 1,\n "b/c": [true,\n  {"d~": "x"}]}'
