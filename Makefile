@@ -1,7 +1,7 @@
 # Two commands do everything on a machine with python3 (3.11 or newer, with venv) and make:
 #   make demo    set up, then run a whole rollout on built-in evidence
 #   make test    set up, then lint, types, imports and all tests
-# Others: make test-fast (under a minute), make bench, make format, make clean
+# Others: make test-fast (under a minute, without servers), make bench, make format, make clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -9,18 +9,23 @@ BIN := $(VENV)/bin
 LOCK := constraints/dev.txt
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test test-fast lint bench format clean
+.PHONY: demo test test-fast lint servers bench format clean
 .DEFAULT_GOAL := test
 
 demo: $(VENV)/.runtime
 	$(BIN)/gatekeeper demo
 
-test: lint
+test: servers lint
 	$(BIN)/python -m pytest
 
 test-fast: $(VENV)/.dev
 	$(BIN)/ruff check .
-	$(BIN)/python -m pytest -q -m "not slow"
+	@echo "Left out: slow tests, and those against a real Prometheus, VictoriaMetrics or PostgreSQL. make test runs them."
+	$(BIN)/python -m pytest -q -m "not slow and not server"
+
+# What the tests ask: from Debian's packages when the programs are missing. Fails where they cannot be had.
+servers:
+	@.ci/install-servers
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -7,6 +7,8 @@ import signal
 
 from hypothesis import settings
 
+pytest_plugins = ["tests.lab.fixtures"]
+
 # A CI system states actors and files there, a developer may have defaults: tests set what they need.
 for _name in list(os.environ):
     if _name.startswith(("GATEKEEPER_", "_GATEKEEPER_", "GITHUB_", "GITLAB_")) or _name in {

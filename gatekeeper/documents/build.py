@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import is_dataclass
 from enum import StrEnum
 from typing import Any, TypeVar, get_args, get_origin
 
 from gatekeeper.documents.shapes import hints_of
+from gatekeeper.model.values import is_value
 
 Shape = TypeVar("Shape")
 
@@ -29,7 +29,7 @@ def _value(shape: Any, value: Any) -> Any:
         return {key: _value(inner[1], member) for key, member in value.items()}
     if get_origin(shape) is tuple:
         return tuple(_value(inner[0], member) for member in value)
-    if isinstance(shape, type) and is_dataclass(shape):
+    if is_value(shape):
         types = hints_of(shape)
         return shape(**{key: _value(types[key], member) for key, member in value.items()})
     return shape(value) if isinstance(shape, type) and issubclass(shape, StrEnum) else value

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Severity(StrEnum):
-    """An error keeps a file from loading; a warning does not."""
+    """An error is a defect, most of which keep a file from loading; a warning is worth a second look."""
 
     ERROR = "error"
     WARNING = "warning"

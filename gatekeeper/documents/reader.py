@@ -1,27 +1,32 @@
 """Pydantic at the boundary: does a document have the keys and types of its dataclass?
 
 The `TypeAdapter` over the dataclass is the authority: it reads, and it alone refuses. Making one
-costs more than all the rest of a check, so a document first meets a yes-or-no form of the same
-dataclass on pydantic's engine, which is made in a hundredth of that time. A yes is final; what it
-does not pass goes to the adapter. Tests hold the two together. Nothing else imports pydantic, but for
-`documents.schema`, which prints what the adapter reads.
+costs more than all the rest of a check, and so does importing pydantic, so a document first meets a
+yes-or-no form of the same dataclass in plain Python. A yes is final; what it does not pass goes to the
+adapter. Tests hold the two together. Nothing else imports pydantic, but for `documents.schema`, which
+prints what the adapter reads.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, fields, is_dataclass
 from enum import StrEnum
 from functools import cache
+from math import isfinite
 from typing import Any, get_args, get_origin
 
 from gatekeeper.documents.shapes import hints_of
 from gatekeeper.model.canonical import canonical_bytes
+from gatekeeper.model.document import is_unicode
+from gatekeeper.model.values import is_value, required_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pydantic import TypeAdapter
-    from pydantic_core import CoreSchema, SchemaValidator
+
+    Reads = Callable[[Any], bool]
 
 STRICT: Any = {"strict": True, "extra": "forbid", "allow_inf_nan": False}
 """Pydantic's settings: nothing is converted, nothing is passed over."""
@@ -35,7 +40,7 @@ def type_errors(shape: type, document: Any) -> list[Any]:
             `tuple` and `Mapping[str, …]` of these, each of them perhaps `| None`.
         document: a JSON value that has canonical bytes.
     """
-    if quick_reader(shape).isinstance_python(document):
+    if quick_reader(shape)(document):
         return []
     from pydantic import ValidationError
 
@@ -60,42 +65,59 @@ def adapter(shape: type) -> TypeAdapter[Any]:
 
 
 @cache
-def quick_reader(shape: type) -> SchemaValidator:
-    """Says yes to parsed JSON that the adapter reads, no to all else; null is no value but where anything is."""
-    from pydantic_core import SchemaValidator
-
-    return SchemaValidator(_schema(shape))
-
-
-def _schema(shape: Any) -> CoreSchema:
-    """The form of *shape*; each part is told to be strict, since a typed dict passes no setting on."""
-    from pydantic_core import core_schema
-
-    if shape is Any:
-        return core_schema.any_schema()
-    if shape is str:
-        return core_schema.str_schema(strict=True)
-    if shape is bool:
-        return core_schema.bool_schema(strict=True)
-    if shape is int:
-        return core_schema.int_schema(strict=True)
-    if shape is float:
-        return core_schema.float_schema(strict=True, allow_inf_nan=False)
+def quick_reader(shape: Any) -> Reads:
+    """Says yes to parsed JSON that the adapter surely reads; null is no value but where anything is."""
+    if shape in _SINGLE:
+        return _SINGLE[shape]
     if isinstance(shape, type) and issubclass(shape, StrEnum):
-        return core_schema.literal_schema([member.value for member in shape])
-    if isinstance(shape, type) and is_dataclass(shape):
-        types = hints_of(shape)
-        members = {
-            field.name: core_schema.typed_dict_field(
-                _schema(types[field.name]), required=field.default is MISSING and field.default_factory is MISSING
-            )
-            for field in fields(shape)
-        }
-        return core_schema.typed_dict_schema(members, strict=True, extra_behavior="forbid")
+        words = frozenset(member.value for member in shape)
+        return lambda value: type(value) is str and value in words
+    if is_value(shape):
+        return _object_reader(shape)
     inner = get_args(shape)
-    if get_origin(shape) is Mapping:
-        return core_schema.dict_schema(_schema(inner[0]), _schema(inner[1]), strict=True)
+    if get_origin(shape) is Mapping and inner[0] is str:
+        member = quick_reader(inner[1])
+        return lambda value: (
+            type(value) is dict and all(_is_text(key) and member(content) for key, content in value.items())
+        )
     if get_origin(shape) is tuple and len(set(inner) - {Ellipsis}) == 1:
         length = None if inner[-1] is Ellipsis else len(inner)
-        return core_schema.list_schema(_schema(inner[0]), min_length=length, max_length=length, strict=True)
+        item = quick_reader(inner[0])
+        return lambda value: type(value) is list and length in {None, len(value)} and all(map(item, value))
     raise TypeError(f"a document has no field of type {shape!r}")
+
+
+def _object_reader(shape: type) -> Reads:
+    members = {name: quick_reader(hint) for name, hint in hints_of(shape).items()}
+    required = required_of(shape)
+
+    def reads(value: Any) -> bool:
+        return (
+            type(value) is dict
+            and required <= value.keys() <= members.keys()
+            and all(members[key](content) for key, content in value.items())
+        )
+
+    return reads
+
+
+def _is_text(value: Any) -> bool:
+    return type(value) is str and is_unicode(value)
+
+
+def _is_integer(value: Any) -> bool:
+    return type(value) is int and -_LARGEST <= value <= _LARGEST
+
+
+def _is_number(value: Any) -> bool:
+    return isfinite(value) if type(value) is float else _is_integer(value)
+
+
+_LARGEST = 2**53
+_SINGLE: Mapping[Any, Reads] = {
+    Any: lambda _: True,
+    str: _is_text,
+    bool: lambda value: type(value) is bool,
+    int: _is_integer,
+    float: _is_number,
+}

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
 from enum import StrEnum
 from functools import cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from gatekeeper.model.values import is_value
 
 _ONE = {str: "text", float: "a number", int: "an integer", bool: "true or false", Any: "any value"}
 _MANY = {float: "numbers", int: "integers"}
@@ -42,7 +43,7 @@ def shape_at(shape: Any, path: Sequence[str | int]) -> Any:
     for step in path:
         if shape is Any:
             return Any
-        if isinstance(shape, type) and is_dataclass(shape):
+        if is_value(shape):
             shape = hints_of(shape).get(str(step))
         elif get_origin(shape) is Mapping:
             shape = get_args(shape)[1]
@@ -56,7 +57,7 @@ def shape_at(shape: Any, path: Sequence[str | int]) -> Any:
 
 def keys_of(shape: Any) -> tuple[str, ...]:
     """The keys that an object of this type may have, in the order of the dataclass."""
-    return tuple(field.name for field in fields(shape)) if is_dataclass(shape) else ()
+    return tuple(hints_of(shape)) if is_value(shape) else ()
 
 
 def words_of(shape: Any) -> tuple[str, ...]:
@@ -69,7 +70,7 @@ def describe(shape: Any) -> str:
     words = words_of(shape)
     if words:
         return ", ".join(f'"{word}"' for word in words)
-    if is_dataclass(shape):
+    if is_value(shape):
         return "an object with " + ", ".join(keys_of(shape))
     inner = get_args(shape)
     if get_origin(shape) is Mapping:
@@ -77,7 +78,7 @@ def describe(shape: Any) -> str:
     if get_origin(shape) is tuple:
         if inner[-1] is not Ellipsis:
             return "two numbers [low, high]"
-        return "a list of objects" if is_dataclass(inner[0]) else f"a list of {_MANY.get(inner[0], 'texts')}"
+        return "a list of objects" if is_value(inner[0]) else f"a list of {_MANY.get(inner[0], 'texts')}"
     return _ONE.get(shape, "no value")
 
 

