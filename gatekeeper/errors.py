@@ -120,6 +120,12 @@ class LogDamagedError(InputRefusedError):
     code = "log.damaged"
 
 
+class ProofError(InputRefusedError):
+    """A note, checkpoint, proof or key that is malformed, or whose signature does not stand."""
+
+    code = "proof.invalid"
+
+
 class StateUnreadableError(LogError):
     """Not even the run's state can be read: only safety rules may be asked."""
 

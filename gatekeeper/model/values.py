@@ -51,6 +51,23 @@ def _replace(value: Any, /, **changes: object) -> Any:
     return made
 
 
+def is_value(shape: object) -> bool:
+    """Whether *shape* is a dataclass, of this module or another; unlike `is_dataclass`, it makes nobody describe it."""
+    return isinstance(shape, type) and "__dataclass_fields__" in vars(shape)
+
+
+def required_of(cls: type) -> frozenset[str]:
+    """The fields of a dataclass that have no default."""
+    described = vars(cls)["__dataclass_fields__"]
+    if isinstance(described, _Described):
+        return described.required
+    from dataclasses import MISSING
+
+    return frozenset(
+        name for name, field in described.items() if field.default is MISSING and field.default_factory is MISSING
+    )
+
+
 def _make_value(cls: type) -> type:
     names = tuple(cls.__annotations__)
     defaults = {name: cls.__dict__[name] for name in names if name in cls.__dict__}
@@ -66,8 +83,8 @@ def _make_value(cls: type) -> type:
         "__hash__": _hash,
         "__setattr__": _refuse_assignment,
         "__delattr__": _refuse_deletion,
-        "__dataclass_fields__": _Described("__dataclass_fields__", defaults, factories),
-        "__dataclass_params__": _Described("__dataclass_params__", defaults, factories),
+        "__dataclass_fields__": _Described("__dataclass_fields__", names, defaults, factories),
+        "__dataclass_params__": _Described("__dataclass_params__", names, defaults, factories),
     }
     for name, method in methods.items():
         setattr(cls, name, method)
@@ -143,8 +160,13 @@ class _Described:
     """An attribute by which the standard library knows a dataclass, made by itself when it is first read."""
 
     def __init__(
-        self, attribute: str, defaults: Mapping[str, object], factories: Mapping[str, Callable[[], object]]
+        self,
+        attribute: str,
+        names: tuple[str, ...],
+        defaults: Mapping[str, object],
+        factories: Mapping[str, Callable[[], object]],
     ) -> None:
+        self.required = frozenset(names) - defaults.keys() - factories.keys()
         self._attribute = attribute
         self._defaults = defaults
         self._factories = factories
@@ -168,7 +190,7 @@ class _Described:
         return described
 
 
-__all__ = ["dataclass", "field", "replace"]
+__all__ = ["dataclass", "field", "is_value", "replace", "required_of"]
 
 if TYPE_CHECKING:
     from dataclasses import dataclass, field, replace

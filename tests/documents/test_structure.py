@@ -19,7 +19,7 @@ from tests.documents.sample import FULL, Colour, Leaf, Sample, encoded, found
 def test_a_document_with_every_type_is_sound_and_needs_no_adapter() -> None:
     """A type that the quick form forgets makes every first sight of such a file slow."""
     assert found(FULL) == []
-    assert quick_reader(Sample).isinstance_python(FULL)
+    assert quick_reader(Sample)(FULL)
 
 
 @pytest.mark.parametrize(
@@ -164,5 +164,5 @@ def test_what_is_built_equals_what_pydantic_builds(document: dict[str, Any]) -> 
 def test_the_quick_yes_to_a_sample_is_never_laxer_than_pydantic(document: dict[str, Any], key: str, junk: Any) -> None:
     """What passes without the adapter must be what the adapter reads."""
     spoilt = {**document, key: junk}
-    if quick_reader(Sample).isinstance_python(spoilt):
+    if quick_reader(Sample)(spoilt):
         assert adapter(Sample).validate_json(encoded(spoilt)) is not None

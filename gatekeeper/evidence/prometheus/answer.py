@@ -1,0 +1,224 @@
+"""One response of the query API as an answer: the samples it states, or why it states none.
+
+Judged is the response as it came, never what a client library made of it: the library drops warnings, returns
+partial data as complete, and reads an error inside a 200 as data.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from email.utils import mktime_tz, parsedate_tz
+from typing import Any
+
+from gatekeeper.errors import DocumentError
+from gatekeeper.evidence.reading import BAD_RESPONSE, ReadingProblem
+from gatekeeper.evidence.secrets import Secrets
+from gatekeeper.evidence.transport import status_problem
+from gatekeeper.model.document import parse_json
+from gatekeeper.model.values import dataclass
+
+PARTIAL = "evidence_missing:partial_response"
+QUERY_FAILED = "observation_invalid:query_failed"
+
+_SERIES_SHOWN = 5
+_LONGEST_DETAIL = 200
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|NaN|[+-]?Inf", re.ASCII)
+_INFO_PREFIX = "PromQL info:"  # servers 2.48 to 2.53 put remarks among the warnings
+# VictoriaMetrics answers 422 to a mistake in the text and to a failed evaluation alike; its words tell them apart.
+_VICTORIA_MISTAKES = ("unparsed data:", "unknown func", "cannot expand WITH", "unexpected number of args")
+
+
+@dataclass(frozen=True)
+class Response:
+    """What came over the wire.
+
+    Attributes:
+        date: the `Date` header.
+        sent, received: our clock around it, unix seconds.
+    """
+
+    status: int
+    body: bytes
+    date: str | None
+    sent: float
+    received: float
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One element of an answer: the series' labels as text, and its value as the server wrote it."""
+
+    labels: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One response, judged; all texts of the server are masked.
+
+    Attributes:
+        samples: a scalar is one sample; empty where there is none, or a problem that leaves none.
+        problem: what went wrong; a partial answer keeps its samples.
+        mistake: the server's words about a query that no waiting mends; None when it is none.
+        status: HTTP status; None when no response came.
+        server_time: the server's clock by its `Date` header, unix seconds.
+        clock_difference_seconds: our clock minus the server's as far as the header proves it, 0 without proof.
+    """
+
+    samples: tuple[Sample, ...] = ()
+    problem: ReadingProblem | None = None
+    mistake: str | None = None
+    warnings: tuple[str, ...] = ()
+    infos: tuple[str, ...] = ()
+    status: int | None = None
+    server_time: int | None = None
+    clock_difference_seconds: int = 0
+
+    @property
+    def series(self) -> str:
+        """The labels of the samples, for people."""
+        labels = sorted(sample.labels for sample in self.samples)
+        more = len(labels) - _SERIES_SHOWN
+        return ", ".join(labels[:_SERIES_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+class _BadShapeError(ValueError):
+    """A body that is no answer to an instant query."""
+
+
+def judge(response: Response, secrets: Secrets) -> Answer:
+    """The answer that *response* is."""
+    server_time = _unix_seconds(response.date)
+    stated: dict[str, Any] = {
+        "status": response.status,
+        "server_time": server_time,
+        "clock_difference_seconds": _clock_difference(response, server_time),
+    }
+    if response.status == 200:
+        return _judge_success(response.body, secrets, stated)
+    words = _error_words(response.body)
+    text = words[1] if words else response.body.decode("utf-8", "replace")
+    if response.status == 400 and words:
+        return Answer(mistake=secrets.mask(text), **stated)
+    if response.status == 422 and words:
+        if _is_mistake(*words):
+            return Answer(mistake=secrets.mask(text), **stated)
+        return Answer(problem=ReadingProblem(QUERY_FAILED, secrets.mask(": ".join(words))), **stated)
+    return Answer(problem=status_problem(response.status, ": ".join(words) if words else text, secrets), **stated)
+
+
+def _judge_success(body: bytes, secrets: Secrets, stated: Mapping[str, Any]) -> Answer:
+    document = _object(body)
+    if document is None:
+        return _bad(f"not one JSON object: {body.decode('utf-8', 'replace')}", secrets, stated)
+    warnings, infos = _remarks(document, secrets)
+    stated = {**stated, "warnings": warnings, "infos": infos}
+    samples: tuple[Sample, ...] = ()
+    fault = None
+    try:
+        samples = _samples(document, secrets.mask)
+    except _BadShapeError as error:
+        fault = str(error)
+    if warnings or document.get("isPartial"):
+        detail = "; ".join(warnings) or "the server marked its answer as partial"
+        return Answer(samples=samples, problem=ReadingProblem(PARTIAL, detail), **stated)
+    if fault is not None:
+        return _bad(fault, secrets, stated)
+    return Answer(samples=samples, **stated)
+
+
+def _bad(detail: str, secrets: Secrets, stated: Mapping[str, Any]) -> Answer:
+    """Masked before it is cut: a secret that is cut in two is masked in no half."""
+    return Answer(problem=ReadingProblem(BAD_RESPONSE, secrets.mask(detail)[:_LONGEST_DETAIL]), **stated)
+
+
+def _remarks(document: Mapping[str, Any], secrets: Secrets) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Warnings and infos; whatever stands there counts, a warning in a new form is still one."""
+    warnings = [secrets.mask(text) for text in _texts(document.get("warnings"))]
+    infos = [secrets.mask(text) for text in _texts(document.get("infos"))]
+    real = tuple(text for text in warnings if not text.startswith(_INFO_PREFIX))
+    return real, tuple(infos + [text for text in warnings if text.startswith(_INFO_PREFIX)])
+
+
+def _texts(value: Any) -> list[str]:
+    items = value if isinstance(value, list) else [value] if value else []
+    return [item if isinstance(item, str) else json.dumps(item) for item in items]
+
+
+def _samples(document: Mapping[str, Any], mask: Callable[[str], str]) -> tuple[Sample, ...]:
+    if document.get("status") != "success":
+        words = _words_of(document) or ("no error stated", str(document.get("status")))
+        raise _BadShapeError(f"HTTP 200 with status {document.get('status')!r}: {': '.join(words)}")
+    data = document.get("data")
+    kind, result = (data.get("resultType"), data.get("result")) if isinstance(data, dict) else (None, None)
+    if kind == "scalar":
+        return (Sample("{}", _text(result)),)
+    if kind != "vector":
+        raise _BadShapeError(f"the answer is no vector and no scalar but {kind!r}")
+    if not isinstance(result, list):
+        raise _BadShapeError("a vector without a list of series")
+    return tuple(_element(element, mask) for element in result)
+
+
+def _element(element: Any, mask: Callable[[str], str]) -> Sample:
+    labels = element.get("metric") if isinstance(element, dict) else None
+    if not isinstance(labels, dict):
+        raise _BadShapeError("a series without labels")
+    shown = mask(
+        "{" + ", ".join(f"{name}={json.dumps(labels[name], ensure_ascii=False)}" for name in sorted(labels)) + "}"
+    )
+    if "value" not in element:
+        what = "a native histogram" if "histogram" in element else "no value"
+        raise _BadShapeError(f"{shown} has {what} instead of one number")
+    return Sample(shown, _text(element["value"]))
+
+
+def _text(pair: Any) -> str:
+    if not isinstance(pair, list) or len(pair) != 2 or type(pair[1]) is not str or not _NUMBER.fullmatch(pair[1]):
+        raise _BadShapeError(f"not a time and the text of a number: {json.dumps(pair)}")
+    return pair[1]
+
+
+def _object(body: bytes) -> dict[str, Any] | None:
+    """The JSON object that *body* is; None when it is none, or states a key twice and so two things at once."""
+    try:
+        document = parse_json(body)
+    except DocumentError:
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def _error_words(body: bytes) -> tuple[str, str] | None:
+    """`errorType` and `error` of an error body of the query API; None when it is none."""
+    document = _object(body)
+    return None if document is None or document.get("status") != "error" else _words_of(document)
+
+
+def _words_of(document: Mapping[str, Any]) -> tuple[str, str] | None:
+    if "error" not in document and "errorType" not in document:
+        return None
+    return str(document.get("errorType") or "error"), str(document.get("error") or "no reason stated")
+
+
+def _is_mistake(error_type: str, text: str) -> bool:
+    """Whether a 422 is about the text of the query: no waiting mends it."""
+    return error_type == "bad_data" or (error_type == "422" and any(sign in text for sign in _VICTORIA_MISTAKES))
+
+
+def _unix_seconds(date: str | None) -> int | None:
+    parsed = None if date is None else parsedate_tz(date)
+    try:
+        return None if parsed is None else mktime_tz(parsed)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _clock_difference(response: Response, server_time: int | None) -> int:
+    """Our clock minus the server's, towards 0: the header has whole seconds, and was written while we waited."""
+    if server_time is None:
+        return 0
+    least, most = response.sent - (server_time + 1), response.received - server_time
+    proven = least if least > 0 else most if most < 0 else 0.0
+    return round(proven)

@@ -1,0 +1,134 @@
+"""Rules of sources: addresses, headers, credentials that do not stand in a file, time limits.
+
+A value that may hold a credential is never printed, not even the refused one.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote_plus
+
+from gatekeeper.documents.problem import Problem
+from gatekeeper.evidence.bounds import LONGEST_TIMEOUT_SECONDS, MOST_BYTES, ONE_DAY_SECONDS, bound, text, variables
+from gatekeeper.evidence.collection import SourceType
+from gatekeeper.evidence.collection_parts import members, typed_sources
+from gatekeeper.evidence.secrets import blanked, is_credential_header, names_variable
+from gatekeeper.model.document import escape_pointer
+from gatekeeper.model.masking import MASK, mask_url
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from gatekeeper.evidence.collection_parts import TypedPart
+
+    Sound = Callable[[str], bool]
+
+_WEB = re.compile(r"https?://[^\s\0-\x1f\x7f]+", re.IGNORECASE)
+_DATABASE = re.compile(r"[a-z][a-z0-9_]*(?:\+[a-z0-9_]+)?://[^\0-\x1f\x7f]*", re.IGNORECASE)
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE = re.compile(r"(?:[!-~](?:[\t -~]*[!-~])?)?")
+_SCHEME = re.compile(r"(?:basic|bearer|digest|token|apikey)\s+\S", re.IGNORECASE)
+_CREDENTIAL_PARAMETER = re.compile(r"auth|token|secret|key|cookie|pass|pwd|credential|session|^sig", re.IGNORECASE)
+_HIDDEN_PASSWORD = re.compile(r"\b(?:pwd|password)\s*=", re.IGNORECASE)  # in `odbc_connect` and its like
+_PATHS = frozenset({"sslkey", "ssl_key", "passfile"})  # parameters that name a file, not what is in it
+
+_ENVIRONMENT = "put it into an environment variable and state ${NAME} here"
+
+
+def source_problems(document: Mapping[str, Any], sound: Sound) -> Iterator[Problem]:
+    """Every rule of sources that *document* breaks."""
+    standard_input: list[str] = []
+    for part in typed_sources(document):
+        if part.type is SourceType.FILE:
+            yield from text(part.content, part.pointer, "path")
+            yield from variables(part.content, part.pointer, "path", replaced=False)
+            standard_input += [part.pointer] if part.content.get("path") == "-" else []
+            continue
+        yield from _address(part, "url")
+        yield from _times(part)
+        if part.type is SourceType.SQL:
+            continue
+        yield from _address(part, "proxy_url")
+        yield from _headers(part)
+        for key in ("ca_file", "cert_file", "key_file"):
+            yield from text(part.content, part.pointer, key)
+            yield from variables(part.content, part.pointer, key, replaced=False)
+        if sound(part.pointer) and "key_file" in part.content and "cert_file" not in part.content:
+            message = "a key without its certificate; allowed: cert_file, or cert_file and key_file"
+            yield Problem("collection.key_without_certificate", f"{part.pointer}/key_file", message)
+    for pointer in standard_input[1:]:
+        message = f"standard input is read by {standard_input[0]} already; allowed: one source with the path -"
+        yield Problem("collection.standard_input_twice", f"{pointer}/path", message)
+
+
+def _times(part: TypedPart) -> Iterator[Problem]:
+    for key in ("connect_timeout_seconds", "timeout_seconds"):
+        yield from bound(part.content, part.pointer, key, most=LONGEST_TIMEOUT_SECONDS)
+    yield from bound(part.content, part.pointer, "scrape_interval_seconds", most=ONE_DAY_SECONDS)
+    yield from bound(part.content, part.pointer, "max_bytes", least=1, most=MOST_BYTES)
+
+
+def _address(part: TypedPart, key: str) -> Iterator[Problem]:
+    url = part.content.get(key)
+    if not isinstance(url, str):
+        return
+    pointer = f"{part.pointer}/{key}"
+    is_database = part.type is SourceType.SQL
+    found = [*text(part.content, part.pointer, key), *variables(part.content, part.pointer, key)]
+    if found:
+        yield from found
+    elif not url.startswith("${") and not (_DATABASE if is_database else _WEB).fullmatch(url):
+        allowed = "DIALECT://…, such as postgresql+psycopg://…" if is_database else "http://… or https://…"
+        yield Problem("collection.bad_url", pointer, f"no such address (not shown); allowed: {allowed}, or ${{NAME}}")
+    elif _holds_credential(url, is_database=is_database):
+        message = "the address holds a credential (not shown); allowed: an address without"
+        yield Problem("collection.literal_credential", pointer, message, _ENVIRONMENT)
+
+
+def _holds_credential(url: str, *, is_database: bool) -> bool:
+    user, password = _login(url)
+    literal = password if password or is_database else user  # a user without password is a token to a web server
+    if blanked(literal, ""):
+        return True
+    return any(_is_credential(*pair.partition("=")[::2]) for pair in re.split("[?#&;]", url)[1:])
+
+
+def _is_credential(name: str, value: str) -> bool:
+    if not blanked(value, "") or name.casefold() in _PATHS:
+        return False
+    return _CREDENTIAL_PARAMETER.search(name) is not None or _HIDDEN_PASSWORD.search(unquote_plus(value)) is not None
+
+
+def _login(url: str) -> tuple[str, str]:
+    """User and password in an address: what `gatekeeper.model.masking` would hide."""
+    plain = blanked(url, "0")  # a variable may be a port
+    plain = "a" + plain[1:]  # or the scheme
+    start, found, tail = mask_url(plain, keep_query=True).partition(f"{MASK}@")
+    if not found:
+        return "", ""
+    user, _, password = url[len(start) : len(url) - len(tail) - 1].partition(":")
+    return user, password
+
+
+def _headers(part: TypedPart) -> Iterator[Problem]:
+    for name, value in members(part.content, "headers").items():
+        pointer = f"{part.pointer}/headers/{escape_pointer(name)}"
+        if not _HEADER.fullmatch(name):
+            message = "no name of a header; allowed: letters, digits and !#$%&'*+.^_`|~-"
+            yield Problem("collection.bad_header", pointer, message, at_key=True)
+        if not isinstance(value, str):
+            continue
+        yield from variables(members(part.content, "headers"), f"{part.pointer}/headers", name)
+        if not _HEADER_VALUE.fullmatch(value):
+            message = "the value (not shown) cannot be sent; allowed: ASCII on one line, no space at its ends"
+            yield Problem("collection.bad_header", pointer, message)
+        elif _is_literal_credential(name, value):
+            message = "the header holds a credential (not shown); allowed: a value from the environment"
+            yield Problem("collection.literal_credential", pointer, message, _ENVIRONMENT)
+
+
+def _is_literal_credential(name: str, value: str) -> bool:
+    if not value or names_variable(value):
+        return False
+    return is_credential_header(name) or _SCHEME.match(value) is not None
