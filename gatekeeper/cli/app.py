@@ -6,6 +6,7 @@ Python itself would leave with 1, which is REJECT.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -20,12 +21,15 @@ if TYPE_CHECKING:
 _INTERNAL = 70
 _INTERRUPTED = 130
 _STANDARD_DESCRIPTORS = 3
+_GARBAGE_SEARCHED_EVERY = 100_000
+"""New objects between two searches for garbage in cycles. Python's 700 makes hundreds while modules are imported."""
 
 
 def main() -> NoReturn:
     """The console script. Leaves without Python's shutdown: what must last is on disk by now."""
     code = _INTERNAL
     try:
+        gc.set_threshold(_GARBAGE_SEARCHED_EVERY)
         _keep_standard_descriptors()
         _raise_on_sigterm()
         code = run(sys.argv[1:])

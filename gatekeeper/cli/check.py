@@ -21,6 +21,8 @@ from gatekeeper.orchestrator.question import Question
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from gatekeeper.cli.outcome import Outcome
     from gatekeeper.cli.values import Values
     from gatekeeper.model.policy import LoadedPolicy
@@ -33,40 +35,55 @@ DEFAULT_INTERVAL_SECONDS = 60.0
 
 def check(values: Values) -> Outcome:
     """May this run enter the stage, or remain in it?"""
-    snapshot_path = values.text("snapshot")
-    if values.given("wait") and STANDARD_INPUT in {snapshot_path, values.optional_text("baseline")}:
+    is_waiting = values.given("wait")
+    if is_waiting and STANDARD_INPUT in {values.optional_text("snapshot"), values.optional_text("baseline")}:
         raise UsageError(
             "--wait reads the evidence again each time: standard input can be read once only",
             remedy="give --snapshot a file",
         )
     ledger = open_ledger(values.text("log"))
     loaded = read_policy(values.text("policy"), ledger)
-    snapshot = read_evidence(snapshot_path, values.optional_text("baseline"))
-    question = gate_question(values, loaded, snapshot, command="check", as_of=as_of_text(values, snapshot))
     question = replace(
-        question,
+        gate_question(values, loaded, command="check"),
         stage=values.optional_text("stage"),
         start_stage=values.optional_text("start_stage"),
         reason=values.optional_text("reason"),
         idempotency_key=values.optional_text("idempotency_key"),
         adopt_reason=values.optional_text("adopt_policy"),
         dry_run=values.flag("dry_run"),
-        source=source_of(snapshot_path, values.optional_text("baseline")),
+        **evidence_fields(values, is_repeated=is_waiting),
     )
-    if values.given("wait"):
-        return decided(_wait(values, question, ledger), values, loaded=loaded)
-    return decided(ask(question, ledger=ledger, clock=SystemClock()), values, loaded=loaded)
+    answer = _wait(values, question, ledger) if is_waiting else ask(question, ledger=ledger, clock=SystemClock())
+    return decided(answer, values, loaded=loaded)
 
 
-def gate_question(
-    values: Values, loaded: LoadedPolicy, snapshot: Snapshot, *, command: str, as_of: str | None
-) -> Question:
-    """What `check` and `run` have in common."""
+def evidence_fields(values: Values, *, is_repeated: bool = False) -> dict[str, Any]:
+    """The fields of a question that say where its evidence is: read from files now, or collected when it is needed.
+
+    Raises:
+        InputRefusedError: a file that does not load. UsageError: standard input where it *is_repeated*.
+    """
+    if values.given("collect"):
+        from gatekeeper.cli.collecting import open_collector
+
+        collector = open_collector(values.text("collect"), verbose=values.flag("verbose"), is_repeated=is_repeated)
+        return {"evidence_source": collector, "source": collector.source}
+    snapshot_path, baseline_path = values.text("snapshot"), values.optional_text("baseline")
+    snapshot = read_evidence(snapshot_path, baseline_path)
+    return {
+        "snapshot": snapshot,
+        "as_of": as_of_text(values, snapshot),
+        "source": source_of(snapshot_path, baseline_path),
+    }
+
+
+def gate_question(values: Values, loaded: LoadedPolicy, *, command: str) -> Question:
+    """What `check` and `run` have in common: all but the evidence."""
     experiment, variant = values.text("experiment"), values.text("variant")
     run_id = values.optional_text("run_id") or f"{experiment}:{variant}:{loaded.policy.policy_version}"
     return Question(
         command=command,
-        snapshot=snapshot,
+        snapshot=None,
         actor=who_asks(values.optional_text("actor")),
         run_id=run_id,
         experiment_id=experiment,
@@ -76,7 +93,6 @@ def gate_question(
         revision=values.optional_text("revision"),
         change_class=values.optional_text("change_class"),
         supersede=values.optional_text("supersede"),
-        as_of=as_of,
     )
 
 
@@ -105,6 +121,8 @@ def _wait(values: Values, question: Question, ledger: Ledger) -> Answer:
     first = [question.snapshot]  # read and checked already; every later ask reads the file again
 
     def read_question() -> Question:
+        if question.evidence_source is not None:
+            return question  # which collects anew each time
         path, baseline = values.text("snapshot"), values.optional_text("baseline")
         return replace(question, snapshot=first.pop() if first else read_evidence(path, baseline))
 

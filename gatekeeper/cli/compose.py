@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gatekeeper.model.policy import LoadedPolicy
     from gatekeeper.model.run import Run
     from gatekeeper.model.snapshot import Snapshot
-    from gatekeeper.ports import Ledger
+    from gatekeeper.ports import EvidenceSource, Ledger
 
 STANDARD_INPUT = "-"
 
@@ -158,8 +158,18 @@ def source_of(snapshot_path: str, baseline_path: str | None) -> dict[str, Any] |
     return {"kind": "file", "snapshot": snapshot, "baseline": baseline}
 
 
-def read_source(source: Mapping[str, Any]) -> Snapshot:
-    """The evidence that was recorded with a hold, read again. Raises SnapshotError when it cannot."""
+def read_source(source: Mapping[str, Any]) -> Snapshot | tuple[EvidenceSource, dict[str, Any] | None]:
+    """The evidence that was recorded with a hold: read again, or the collector that takes it again.
+
+    Raises:
+        SnapshotError: a file cannot be read, or is no snapshot.
+        CollectionError: the collection file does not load any more.
+    """
+    if source.get("kind") == "collection":
+        from gatekeeper.cli.collecting import open_collector
+
+        collector = open_collector(str(source["collection"]))
+        return collector, collector.source
     if source.get("kind") != "file":
         raise SnapshotError(f"unknown kind of source: {source.get('kind')}", remedy="resume it with --snapshot")
     try:

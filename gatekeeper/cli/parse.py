@@ -112,6 +112,12 @@ def _arguments(command: Command, rest: list[str], given: dict[str, object]) -> b
 def check_combinations(parsed: Parsed) -> None:
     """Refuse options that need or exclude one another. Raises UsageError."""
     flags = {option.name: option.flags[0] for option in parsed.command.options}
+    choice = parsed.command.one_of
+    if choice and parsed.given.keys().isdisjoint(choice):
+        raise UsageError(
+            f"one of {' and '.join(flags[name] for name in choice)} is needed",
+            remedy=f"give one of the two; see: {parsed.command.title} --help",
+        )
     for option in parsed.command.options:
         if option.name not in parsed.given:
             continue

@@ -13,16 +13,30 @@ from gatekeeper.review.load import check_policy_document, read_policy_file
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gatekeeper.cli.values import Values
+    from gatekeeper.model.policy import LoadedPolicy
 
 
 def check(values: Values) -> Outcome:
-    """65 when one of the files does not load; warnings change no exit code."""
-    pages = [_page(path) for path in values.texts("files")]
-    loads = all(page.document["loads"] for page in pages)
-    code = 0 if loads else PolicyError.exit_code
+    """65 when a file does not load, else 10 when the collection has a defect; warnings change no exit code."""
+    reviewed = [_review(path) for path in values.texts("files")]
+    policies = [page for page, _ in reviewed]
+    code = 0 if all(page.document["loads"] for page in policies) else PolicyError.exit_code
+    collections: list[Page] = []
+    path = values.optional_text("collection")
+    if path is not None:
+        from gatekeeper.cli.lint import lint_code, lint_page  # it loads the evidence room
+
+        feeds = [loaded.policy for _, loaded in reviewed if loaded is not None]
+        collections.append(lint_page(path, feeds, ask=values.flag("ask")))
+        code = max(code, lint_code(collections[0]))
+    pages = [*policies, *collections]
     output, layout = values.text("output"), layout_of_output()
     if output == "json":
-        document = {"ok": loads, "policies": [page.document for page in pages]}
+        document = {
+            "ok": code == 0,
+            "policies": [page.document for page in policies],
+            "collections": [page.document for page in collections],
+        }
         return Outcome(load(output).page(Page("", [], document=document), layout), code)
     text = "".join(load(output).page(page, layout) for page in pages)
     if output == "github":
@@ -35,12 +49,12 @@ def check(values: Values) -> Outcome:
     return Outcome(text, code)
 
 
-def _page(path: str) -> Page:
+def _review(path: str) -> tuple[Page, LoadedPolicy | None]:
     try:
         data = read_policy_file(path)
     except PolicyError as error:
         problem = {"code": error.code, "severity": "error", "pointer": "", "line": None, "column": None}
-        return policy_page(path, [{**problem, "message": error.message, "remedy": error.remedy}])
+        return policy_page(path, [{**problem, "message": error.message, "remedy": error.remedy}]), None
     loaded, diagnostics = check_policy_document(data, path)
     facts = None
     if loaded is not None:
@@ -49,4 +63,4 @@ def _page(path: str) -> Page:
             "policy_version": loaded.policy.policy_version,
             "policy_digest": loaded.digest,
         }
-    return policy_page(path, [dict(diagnostic.to_dict()) for diagnostic in diagnostics], policy=facts)
+    return policy_page(path, [dict(diagnostic.to_dict()) for diagnostic in diagnostics], policy=facts), loaded

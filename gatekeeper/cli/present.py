@@ -13,7 +13,7 @@ from gatekeeper.render.page import Layout
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
+    from typing import Any, TextIO
 
     from gatekeeper.cli.values import Values
     from gatekeeper.model.policy import Constraint, Guardrail, LoadedPolicy
@@ -28,23 +28,27 @@ def layout_of_output() -> Layout:
     """What is known of standard output: width, whether colours are wanted, whether it can show Unicode."""
     import sys
 
-    stream = sys.stdout
+    return layout_of(sys.stdout)
+
+
+def layout_of(stream: TextIO | None) -> Layout:
+    """The same of any stream."""
     encoding = (getattr(stream, "encoding", None) or "ascii").lower().replace("-", "")
     is_terminal = stream is not None and stream.isatty()
     return Layout(
-        width=_width(),
+        width=_width(stream),
         colour=is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb",
         unicode=encoding.startswith("utf"),
     )
 
 
-def _width() -> int:
+def _width(stream: TextIO | None) -> int:
     stated = os.environ.get("COLUMNS", "")
     if stated.isdecimal() and 0 < int(stated) < 10_000:
         return int(stated)
     try:
-        return os.get_terminal_size(1).columns or 80
-    except OSError:
+        return os.get_terminal_size(1 if stream is None else stream.fileno()).columns or 80
+    except (OSError, ValueError, AttributeError):  # no terminal, closed, or something that is no file
         return 80
 
 

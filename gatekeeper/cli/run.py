@@ -9,7 +9,6 @@ from gatekeeper.cli.compose import SystemClock, open_ledger, read_evidence, read
 from gatekeeper.cli.outcome import Outcome
 from gatekeeper.cli.present import exit_code, layout_of_output, shown, told, words_for_people
 from gatekeeper.errors import GatekeeperError, SnapshotError
-from gatekeeper.model.snapshot import Snapshot
 from gatekeeper.model.values import replace
 from gatekeeper.orchestrator.repeat import ask_stages
 from gatekeeper.render import load
@@ -29,7 +28,7 @@ def run(values: Values) -> Outcome:
     ledger = open_ledger(values.text("log"))
     loaded = read_policy(values.text("policy"), ledger)
     # all but evidence, stage and time is the same at each stage
-    template = gate_question(values, loaded, Snapshot({"metrics": {}}), command="run", as_of=None)
+    template = gate_question(values, loaded, command="run")
 
     def question_for(stage: str) -> Question:
         path = os.path.join(values.text("snapshots"), f"{stage}.json")

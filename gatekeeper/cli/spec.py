@@ -111,10 +111,11 @@ class Command:
             `effect`  0 says it was done, whether or not anybody could read the answer;
             `report`  the answer is all there is: unreadable, it is a failure.
         arguments, options: what it takes.
+        one_of: names of options of which one must be given.
         examples: (what for, command line) pairs for `--help`.
     """
 
-    __slots__ = ("answer", "arguments", "examples", "handler", "help", "options", "path")
+    __slots__ = ("answer", "arguments", "examples", "handler", "help", "one_of", "options", "path")
 
     def __init__(
         self,
@@ -125,6 +126,7 @@ class Command:
         examples: tuple[tuple[str, str], ...],
         arguments: tuple[Argument, ...] = (),
         options: tuple[Option, ...] = (),
+        one_of: tuple[str, ...] = (),
     ) -> None:
         self.path: Final = path
         self.handler: Final = handler
@@ -133,6 +135,7 @@ class Command:
         self.examples: Final = examples
         self.arguments: Final = arguments
         self.options: Final = options
+        self.one_of: Final = one_of
 
     @property
     def title(self) -> str:

@@ -1,4 +1,4 @@
-"""The page of `policy check`: what keeps a policy from loading, and what a reviewer should know."""
+"""The pages of reviews: what keeps a file from loading, and what a reviewer should know."""
 
 from __future__ import annotations
 
@@ -31,23 +31,34 @@ def policy_page(
         diagnostics: `code`, `severity`, `pointer`, `line`, `column`, `message`, `remedy` each, in the file's order.
         policy: `policy_id`, `policy_version`, `policy_digest` of a policy that loads; None for one that does not.
     """
+    return _page(source, diagnostics, "policy", policy)
+
+
+def collection_page(
+    source: str, diagnostics: Sequence[Mapping[str, Any]], *, collection: Mapping[str, Any] | None = None
+) -> Page:
+    """What was found in one collection file, as `policy_page`; `collection` are facts of one that loads."""
+    return _page(source, diagnostics, "collection", collection)
+
+
+def _page(source: str, diagnostics: Sequence[Mapping[str, Any]], what: str, facts: Mapping[str, Any] | None) -> Page:
     errors = sum(one.get("severity") == "error" for one in diagnostics)
     warnings = len(diagnostics) - errors
     blocks: list[Block] = []
-    if policy is not None:
-        facts = [(key.replace("_", " "), [value_text(value)]) for key, value in policy.items()]
-        blocks.append(Fields(facts, code=True))
+    if facts is not None:
+        pairs = [(key.replace("_", " "), [value_text(value)]) for key, value in facts.items()]
+        blocks.append(Fields(pairs, code=True))
     if diagnostics:
         blocks.append(Table(_COLUMNS, [_row(source, one) for one in diagnostics]))
-    verdict = "does not load" if policy is None else "loads"
+    verdict = "does not load" if facts is None else "loads"
     headline = f"{source} {verdict}: {_plural(errors, 'error')}, {_plural(warnings, 'warning')}"
     document = {
         "source": source,
-        "loads": policy is not None,
-        "policy": None if policy is None else dict(policy),
+        "loads": facts is not None,
+        what: None if facts is None else dict(facts),
         "diagnostics": [dict(one) for one in diagnostics],
     }
-    tone = BAD if policy is None else HELD if diagnostics else GOOD
+    tone = BAD if facts is None or errors else HELD if diagnostics else GOOD
     return Page(headline, blocks, document=document, records=[dict(one) for one in diagnostics], tone=tone)
 
 

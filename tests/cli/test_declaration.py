@@ -10,15 +10,18 @@ import pytest
 from gatekeeper.cli import tables
 from gatekeeper.cli.config import SETTINGS
 from gatekeeper.cli.kinds import KINDS, convert
+from gatekeeper.cli.parse import Parsed, check_combinations, parse
 from gatekeeper.cli.spec import Argument, Command, Option
 from gatekeeper.cli.typer_app import answer
-from tests.cli.support import command, finish
+from gatekeeper.errors import UsageError
+from tests.cli.support import finish
 
 COMMANDS = pytest.mark.parametrize("each", tables.every(), ids=lambda each: " ".join(each.path))
 
 SPEC_8 = {
     ("init",), ("demo",), ("check",), ("run",), ("resume",), ("reevaluate",), ("stop",), ("queue",), ("status",),
-    ("explain",), ("replay",), ("verify",), ("policy", "check"), ("log", "head"), ("log", "rebuild"),
+    ("explain",), ("replay",), ("verify",), ("collect",), ("policy", "check"), ("log", "head"),
+    ("log", "rebuild"),
 }  # fmt: skip
 
 
@@ -66,6 +69,7 @@ def test_no_declaration_contradicts_itself(each: Command) -> None:
         assert not (option.required and option.default is not None)
         if option.default is not None:
             assert convert(option, option.default) == option.default
+    assert set(each.one_of) <= set(names)
     repeated = [argument.repeat for argument in each.arguments]
     assert not any(repeated[:-1])  # what takes the rest is the last
 
@@ -84,11 +88,29 @@ def test_only_commands_that_ask_the_gate_may_leave_with_a_verdict() -> None:
     assert verdicts == {("check",), ("run",), ("resume",), ("reevaluate",)}
 
 
-def test_a_missing_snapshot_is_wrong_usage_for_check_and_resume() -> None:
-    """A gate without evidence would be a gate that asks nothing."""
-    for path in (("check",), ("resume",)):
-        snapshot = next(option for option in command(*path).options if option.name == "snapshot")
-        assert snapshot.required
+@pytest.mark.parametrize("line", ["check --policy p --experiment e --variant v", "resume TOKEN"])
+def test_a_question_without_evidence_is_wrong_usage(line: str) -> None:
+    """A gate without evidence would be a gate that asks nothing; with two kinds of it nobody knows which counts."""
+    with pytest.raises(UsageError, match="one of --snapshot and --collect is needed"):
+        check_combinations(parsed(line))
+    with pytest.raises(UsageError, match="exclude each other"):
+        check_combinations(parsed(f"{line} --snapshot s --collect c"))
+    check_combinations(parsed(f"{line} --snapshot s"))
+    check_combinations(parsed(f"{line} --collect c"))
+
+
+@pytest.mark.parametrize("other", ["--as-of snapshot", "--baseline b.json"])
+def test_a_collection_takes_no_evaluation_time_and_no_baseline_file(other: str) -> None:
+    """Evidence of now cannot be judged as of another day; the collection file names the baseline itself."""
+    with pytest.raises(UsageError, match="exclude each other"):
+        check_combinations(parsed(f"check --policy p --experiment e --variant v --collect c {other}"))
+
+
+def parsed(line: str) -> Parsed:
+    """A command line as the fast way reads it."""
+    found = parse(line.split())
+    assert found is not None
+    return found
 
 
 def test_help_lists_every_command_without_cutting_its_sentence() -> None:

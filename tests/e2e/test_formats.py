@@ -52,6 +52,20 @@ def _policy(desk: Desk) -> list[str]:
     return ["policy", "check", "policy.json", "broken.json"]
 
 
+def _collection(desk: Desk) -> str:
+    metrics = {"lag": {"source": "svc", "pointer": "/lag"}}
+    source = {"type": "http", "url": "https://svc.example.com"}
+    return desk.write("collection.json", {"sources": {"svc": source}, "metrics": metrics})
+
+
+def _lint(desk: Desk) -> list[str]:
+    return ["collect", "--lint", _collection(desk), "--policy", "policy.json"]
+
+
+def _policy_and_collection(desk: Desk) -> list[str]:
+    return ["policy", "check", "policy.json", "--collection", _collection(desk)]
+
+
 def _head(desk: Desk) -> list[str]:
     desk.begin_at("CANARY_10")
     return ["log", "head"]
@@ -73,6 +87,8 @@ SCENES: dict[str, tuple[tuple[str, ...], Prepare, int, bytes]] = {
     "replay-groups": (("replay",), _after_hold("replay", "--group-by", "verdict"), 0, b"2 groups, by verdict"),
     "verify": (("verify",), _after_hold("verify"), 0, b"the log verifies"),
     "policy-check": (("policy", "check"), _policy, 65, b"policy.json loads"),
+    "policy-check-collection": (("policy", "check"), _policy_and_collection, 10, b"policy.json loads"),
+    "collect-lint": (("collect",), _lint, 10, b"collection.json loads"),
     "log-head": (("log", "head"), _head, 0, b"head of the log: seq 3"),
     "log-rebuild": (("log", "rebuild"), _after_hold("log", "rebuild"), 0, b"state rebuilt from the log"),
     "init": (("init",), lambda _: ["init", "gates"], 0, b""),

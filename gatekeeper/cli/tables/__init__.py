@@ -21,6 +21,7 @@ _TABLES: dict[tuple[str, ...], str] = {
     ("queue",): "state",
     ("status",): "state",
     ("explain",): "state",
+    ("collect",): "collect",
     ("replay",): "records",
     ("verify",): "records",
     ("policy", "check"): "policy",

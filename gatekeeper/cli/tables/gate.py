@@ -7,9 +7,11 @@ from gatekeeper.cli.tables.shared import (
     ACTOR,
     BASELINE,
     CHANGE_CLASS,
+    COLLECT,
     DRY_RUN,
     EVERY_FORMAT,
     EVIDENCE,
+    EVIDENCE_SOURCES,
     EXPERIMENT,
     IDEMPOTENCY_KEY,
     LOG,
@@ -19,6 +21,7 @@ from gatekeeper.cli.tables.shared import (
     SNAPSHOT,
     SUPERSEDE,
     VARIANT,
+    VERBOSE,
     as_of,
     output,
 )
@@ -34,6 +37,7 @@ _CHECK = Command(
         EXPERIMENT,
         VARIANT,
         SNAPSHOT,
+        COLLECT,
         BASELINE,
         Option(
             "stage",
@@ -90,18 +94,20 @@ _CHECK = Command(
         ),
         as_of("wait"),
         DRY_RUN,
+        VERBOSE,
         ACTOR,
         LOG,
         output(*EVERY_FORMAT),
     ),
+    one_of=EVIDENCE_SOURCES,
     examples=(
         (
             "gate the next stage",
             "gatekeeper check --policy policies/checkout.json --experiment exp-42 --variant B --snapshot now.json",
         ),
         (
-            "keep asking for half an hour",
-            "gatekeeper check --policy p.json --experiment exp-42 --variant B --snapshot now.json --wait 30m",
+            "ask Prometheus first, and go on asking for half an hour",
+            "gatekeeper check --policy p.json --experiment exp-42 --variant B --collect collection.json --wait 30m",
         ),
         (
             "look without recording",

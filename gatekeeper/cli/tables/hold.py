@@ -6,13 +6,16 @@ from gatekeeper.cli.spec import Argument, Command, Option
 from gatekeeper.cli.tables.shared import (
     ACTOR,
     BASELINE,
+    COLLECT,
     DRY_RUN,
     EVERY_FORMAT,
     EVIDENCE,
+    EVIDENCE_SOURCES,
     IDEMPOTENCY_KEY,
     LOG,
     REVISION,
     SNAPSHOT,
+    VERBOSE,
     as_of,
     output,
 )
@@ -25,16 +28,19 @@ _RESUME = Command(
     arguments=(Argument("token", metavar="TOKEN", help="The resume token that the hold stated."),),
     options=(
         SNAPSHOT,
+        COLLECT,
         BASELINE,
         EVIDENCE,
         REVISION,
         IDEMPOTENCY_KEY,
         as_of(),
         DRY_RUN,
+        VERBOSE,
         ACTOR,
         LOG,
         output(*EVERY_FORMAT),
     ),
+    one_of=EVIDENCE_SOURCES,
     examples=(
         ("bring the metric that was missing", "gatekeeper resume TOKEN --snapshot now.json"),
         (

@@ -48,8 +48,26 @@ SNAPSHOT = Option(
     "--snapshot",
     kind="path",
     metavar="FILE|-",
-    required=True,
+    conflicts=("collect",),
     help="The evidence, one JSON object; - reads it from standard input.",
+)
+COLLECT = Option(
+    "collect",
+    "--collect",
+    kind="path",
+    metavar="FILE",
+    conflicts=("as_of", "baseline"),
+    help="Take the evidence from the sources that this collection file names.",
+)
+EVIDENCE_SOURCES = ("snapshot", "collect")
+"""Options of which a command that judges needs one."""
+
+VERBOSE = Option(
+    "verbose",
+    "--verbose",
+    kind="flag",
+    requires=("collect",),
+    help="Show on standard error each query, its value, watermark and age.",
 )
 BASELINE = Option(
     "baseline",

@@ -1,0 +1,97 @@
+"""Taking evidence for a person or a job: the collector of a file, progress on a terminal, the table of `--verbose`.
+
+Loaded only where a collection file is used.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from gatekeeper.cli.compose import STANDARD_INPUT, SystemClock, read_bytes
+from gatekeeper.cli.output import say, say_once
+from gatekeeper.cli.present import layout_of
+from gatekeeper.cli.progress import CollectionProgress
+from gatekeeper.errors import UsageError
+from gatekeeper.evidence.collect import Collector
+from gatekeeper.evidence.collection import FileSource
+from gatekeeper.evidence.loading import read_collection
+from gatekeeper.render import load
+from gatekeeper.render.collection import observations_page, problem_lines
+
+if TYPE_CHECKING:
+    from gatekeeper.model.snapshot import Snapshot
+
+
+class TellingCollector:
+    """The `ports.EvidenceSource` of a collection file that shows people what it waits for and what it found."""
+
+    def __init__(self, path: str, *, verbose: bool = False) -> None:
+        """Read the file; nothing is asked yet.
+
+        Raises:
+            CollectionError: it does not load (65).
+        """
+        self.loaded = read_collection(path)
+        self._verbose = verbose
+        self._progress = CollectionProgress(sys.stderr)
+
+    @property
+    def digest(self) -> str:
+        """As `ports.EvidenceSource`."""
+        return self.loaded.digest
+
+    @property
+    def reads_standard_input(self) -> bool:
+        """Whether a part comes from standard input, which can be read once only."""
+        sources = self.loaded.collection.sources.values()
+        return any(isinstance(source, FileSource) and source.path == STANDARD_INPUT for source in sources)
+
+    @property
+    def source(self) -> dict[str, Any] | None:
+        """How `reevaluate` can take the evidence again; None where it cannot."""
+        path = os.path.abspath(self.loaded.path)
+        try:
+            path.encode()
+        except UnicodeEncodeError:  # no event could hold it
+            return None
+        if self.reads_standard_input:
+            return None
+        return {"kind": "collection", "collection": path, "collector_digest": self.digest}
+
+    def collect(self, *, at: int | None = None) -> Snapshot:
+        """As `evidence.collect.Collector.collect`."""
+        collector = Collector(
+            self.loaded,
+            clock=SystemClock(),
+            environ=os.environ,
+            read_standard_input=lambda: read_bytes(STANDARD_INPUT, what="snapshot"),
+            on_progress=self._progress.show if self._progress.is_watched else None,
+        )
+        try:
+            snapshot = collector.collect(at=at)
+        finally:
+            self._progress.clear()
+        if self._verbose:
+            say(load("text").page(observations_page(snapshot.document), layout_of(sys.stderr)))
+        else:
+            for line in problem_lines(snapshot.document):
+                say_once(f"gatekeeper: {line}")
+        return snapshot
+
+
+def open_collector(path: str, *, verbose: bool = False, is_repeated: bool = False) -> TellingCollector:
+    """The collector of a file.
+
+    Raises:
+        CollectionError: it does not load (65).
+        UsageError: a part of it is standard input, and it *is_repeated* (64).
+    """
+    collector = TellingCollector(path, verbose=verbose)
+    if is_repeated and collector.reads_standard_input:
+        raise UsageError(
+            f"--wait takes the evidence again each time: {path} has a part from standard input, which can be read once",
+            remedy="give that source the path of a file",
+        )
+    return collector
