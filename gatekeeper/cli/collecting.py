@@ -9,7 +9,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from gatekeeper.cli.compose import STANDARD_INPUT, SystemClock, read_bytes
+from gatekeeper.cli.compose import STANDARD_INPUT, SystemClock
 from gatekeeper.cli.output import say, say_once
 from gatekeeper.cli.present import layout_of
 from gatekeeper.cli.progress import CollectionProgress
@@ -66,7 +66,7 @@ class TellingCollector:
             self.loaded,
             clock=SystemClock(),
             environ=os.environ,
-            read_standard_input=lambda: read_bytes(STANDARD_INPUT, what="snapshot"),
+            read_standard_input=_standard_input,
             on_progress=self._progress.show if self._progress.is_watched else None,
         )
         try:
@@ -79,6 +79,12 @@ class TellingCollector:
             for line in problem_lines(snapshot.document):
                 say_once(f"gatekeeper: {line}")
         return snapshot
+
+
+def _standard_input() -> bytes:
+    if sys.stdin is None:
+        raise OSError("standard input is closed")
+    return sys.stdin.buffer.read()
 
 
 def open_collector(path: str, *, verbose: bool = False, is_repeated: bool = False) -> TellingCollector:

@@ -59,7 +59,7 @@ class PartTimes:
         stated = self.meta.get("window")
         if stated is None or self.window is not None:
             return None
-        return ReadingProblem("observation_invalid:window", f"the window is no duration: {_shown(stated)}")
+        return ReadingProblem("observation_missing:window", f"the window is no duration: {_shown(stated)}")
 
     def age_of(self, metric: str, observation: Mapping[str, Any]) -> Age:
         """The age of *metric*, of which *observation* is what `observations` holds."""

@@ -208,7 +208,7 @@ class _Half:
             return None
         windows = [times.meta.get("window") for times in (self.times, variant)]
         detail = f"the baseline's window is {_words(windows[0])}, the snapshot's {_words(windows[1])}"
-        return ReadingProblem("observation_invalid:baseline_window", detail)
+        return ReadingProblem("observation_invalid:baseline_value", detail)
 
 
 def open_reader(name: str, source: SourceSpec, metrics: Mapping[str, MetricSpec], shared: Round) -> PartReader:

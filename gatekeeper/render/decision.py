@@ -180,8 +180,15 @@ def hold_blocks(event: Mapping[str, Any]) -> list[Block]:
         ],
         title="hold",
     )
-    token = str(resume.get("resume_token"))
-    return [fields, Command(["gatekeeper", "resume", token, "--snapshot", "FILE"], title="resume")]
+    return [fields, Command(resume_words(resume), title="resume")]
+
+
+def resume_words(resume: Mapping[str, Any]) -> list[str]:
+    """The command line that asks a hold again: with the collection file that it was asked with, or a new snapshot."""
+    source = mapping_of(resume.get("source"))
+    collection = source.get("collection") if source.get("kind") == "collection" else None
+    evidence = ["--snapshot", "FILE"] if collection is None else ["--collect", str(collection)]
+    return ["gatekeeper", "resume", str(resume.get("resume_token")), *evidence]
 
 
 def _standing(answer: Answer) -> list[Block]:

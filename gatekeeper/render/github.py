@@ -13,7 +13,7 @@ from gatekeeper.render import markdown
 from gatekeeper.render.actions import next_percent
 from gatekeeper.render.answer import Standing, decision_of, list_of, mapping_of
 from gatekeeper.render.as_json import dumps
-from gatekeeper.render.decision import decision_page, headline, is_trouble, movement, sorted_findings
+from gatekeeper.render.decision import decision_page, headline, is_trouble, movement, resume_words, sorted_findings
 from gatekeeper.render.page import Layout
 from gatekeeper.render.plain import printable
 from gatekeeper.render.sentences import sentence, value_text
@@ -162,9 +162,9 @@ def _verdict_text(answer: Answer, reasons: list[str]) -> str:
         Standing.DRY_RUN: "dry run: not recorded",
         Standing.NOT_RECORDED: "NOT RECORDED: this REJECT counts, but it could not be written to the log",
     }.get(answer.standing)
-    token = mapping_of(event.get("resume")).get("resume_token")
-    if token and answer.standing is not Standing.DRY_RUN:
-        text += f"\ngatekeeper resume {token} --snapshot FILE"
+    resume = mapping_of(event.get("resume"))
+    if resume.get("resume_token") and answer.standing is not Standing.DRY_RUN:
+        text += f"\n{' '.join(resume_words(resume))}"
     return f"{text}\n{said}" if said else text
 
 

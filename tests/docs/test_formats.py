@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 POLICY, SNAPSHOT, EVENT = "docs/formats/policy.md", "docs/formats/snapshot.md", "docs/formats/event.md"
+COLLECTION = "docs/formats/collection.md"
 
 # The table of reason codes as the contract states it (SPEC 5), written down once more so that a code which the
 # program forgets is missed here, too.
@@ -220,7 +221,15 @@ def test_every_action_and_refusal_that_is_written_is_explained() -> None:
 
 def test_every_command_is_named_in_the_documentation() -> None:
     """A command that only --help knows is found by nobody."""
-    pages = ["README.md", EVENT, POLICY, "docs/guides/ci.md", "docs/guides/holds.md", "docs/guides/incident-replay.md"]
+    pages = [
+        "README.md",
+        EVENT,
+        POLICY,
+        COLLECTION,
+        "docs/guides/ci.md",
+        "docs/guides/holds.md",
+        "docs/guides/incident-replay.md",
+    ]
     text = "".join(read(page) for page in pages) + read("Makefile")
     for command in tables.every():
         assert command.title in text, command.title

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
@@ -247,3 +248,26 @@ def test_a_mistake_in_the_reviewed_file_is_no_hold(at_canary_10: Desk) -> None:
     assert "error_rate" in done.document["error"]["message"]
     assert "unknown function" in done.document["error"]["message"]
     assert at_canary_10.log.read_bytes() == before
+
+
+def test_a_hold_says_how_to_collect_again(at_canary_10: Desk) -> None:
+    """Whoever copies the line takes the evidence from where it came, and not from a file that nobody writes."""
+    done = asked(at_canary_10, Fault(f"sum({ERROR_RATE}", 0, 200, vector()))
+    token = done.document["resume"]["resume_token"]
+
+    told = at_canary_10.gate("explain", done.document["event_id"], COLUMNS="400").out.decode()
+
+    assert f"gatekeeper resume {token} --collect {at_canary_10.place / 'collection.json'}" in told
+
+
+def test_a_part_from_a_closed_standard_input_is_a_source_that_is_down(desk: Desk) -> None:
+    """A pipeline that lost its pipe holds like any other outage."""
+    desk.write(
+        "parts.json",
+        {"sources": {"bake": {"type": "file", "path": "-"}}, "metrics": {"error_rate": {"source": "bake"}}},
+    )
+    done = desk.shell("gatekeeper collect parts.json <&-")
+
+    assert done.code == 0, done.err
+    problem = json.loads(done.out)["observations"]["error_rate"]["problem"]
+    assert problem["code"] == "observation_missing:source_unavailable"

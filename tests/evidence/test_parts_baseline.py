@@ -70,7 +70,7 @@ def test_a_baseline_over_another_window_measures_no_budget(
 ) -> None:
     """The snapshot has one window for all; that of another metric must not make these two look alike."""
     reading = baseline(tmp_path, part(baseline_meta, meta))
-    assert (reading.value, code(reading)) == (0.02, "observation_invalid:baseline_window")
+    assert (reading.value, code(reading)) == (0.02, "observation_invalid:baseline_value")
     assert reading.window_milliseconds is None
 
 
