@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def collect(values: Values) -> Outcome:
     """0 with a snapshot, whatever its observations say: they are evidence, and a check of it judges them."""
     if values.flag("schema"):
-        from gatekeeper.evidence.schema import collection_schema
+        from gatekeeper.evidence.collection_file.schema import collection_schema
 
         return Outcome(_document(collection_schema()))
     path = values.optional_text("file")

@@ -16,7 +16,7 @@ from gatekeeper.cli.progress import CollectionProgress
 from gatekeeper.errors import UsageError
 from gatekeeper.evidence.collect import Collector
 from gatekeeper.evidence.collection import FileSource
-from gatekeeper.evidence.loading import read_collection
+from gatekeeper.evidence.collection_file.loading import read_collection
 from gatekeeper.render import load
 from gatekeeper.render.collection import observations_page, problem_lines
 

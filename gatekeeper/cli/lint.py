@@ -10,7 +10,7 @@ from gatekeeper.cli.outcome import Outcome
 from gatekeeper.cli.present import layout_of_output
 from gatekeeper.documents.load import read_file
 from gatekeeper.errors import CollectionError
-from gatekeeper.evidence.lint import lint
+from gatekeeper.evidence.lint.lint import lint
 from gatekeeper.render import load
 from gatekeeper.render.diagnostics import collection_page
 from gatekeeper.review.load import load_policy

@@ -1,6 +1,6 @@
 """The collection file as frozen values: which sources are asked what (SPEC 9).
 
-The dataclasses are the definition of keys, types and defaults. `loading` reads a file into them; which
+The dataclasses are the definition of keys, types and defaults. `collection_file` reads a file into them; which
 class an object of `sources` or `metrics` is read by depends on the `type` of the source.
 """
 

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 READERS: dict[SourceType, str] = {
     SourceType.PROMETHEUS: "gatekeeper.evidence.prometheus.reader",
-    SourceType.SQL: "gatekeeper.evidence.sql",
-    SourceType.HTTP: "gatekeeper.evidence.http",
-    SourceType.FILE: "gatekeeper.evidence.parts",
+    SourceType.SQL: "gatekeeper.evidence.sql.reader",
+    SourceType.HTTP: "gatekeeper.evidence.http.reader",
+    SourceType.FILE: "gatekeeper.evidence.parts.reader",
 }
 """Type -> module with a function `open_reader` (`round.OpensReader`); loaded only when a file has such a source."""
 

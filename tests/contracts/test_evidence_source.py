@@ -22,7 +22,7 @@ from gatekeeper.evidence import collect
 from gatekeeper.evidence.assembly import assemble
 from gatekeeper.evidence.collect import Collector
 from gatekeeper.evidence.collection import SourceType
-from gatekeeper.evidence.loading import load_collection
+from gatekeeper.evidence.collection_file.loading import load_collection
 from gatekeeper.evidence.readers import READERS, opener
 from gatekeeper.evidence.reading import Side, Unavailable
 from gatekeeper.model.context import Context

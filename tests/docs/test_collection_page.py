@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from gatekeeper.evidence import collection
-from gatekeeper.evidence.bounds import LONGEST_TIMEOUT_SECONDS, MOST_BYTES, ONE_DAY_SECONDS
-from gatekeeper.evidence.collection_rules import LONGEST_DEADLINE_SECONDS, MOST_WORKERS
-from gatekeeper.evidence.loading import load_collection
+from gatekeeper.evidence.collection_file.bounds import LONGEST_TIMEOUT_SECONDS, MOST_BYTES, ONE_DAY_SECONDS
+from gatekeeper.evidence.collection_file.loading import load_collection
+from gatekeeper.evidence.collection_file.rules import LONGEST_DEADLINE_SECONDS, MOST_WORKERS
 from tests.docs.console import blocks, read
 
 PAGE = "docs/formats/collection.md"

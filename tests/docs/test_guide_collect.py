@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gatekeeper.evidence.collection import Kind, SourceType
-from gatekeeper.evidence.loading import load_collection
+from gatekeeper.evidence.collection_file.loading import load_collection
 from gatekeeper.evidence.reading import Side, Unavailable, value_code
 from gatekeeper.review.load import load_policy_document
 from tests.docs.console import ROOT, blocks, carry_out, commands, differences, read

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper.errors import CollectionError
-from gatekeeper.evidence.loading import check_collection, load_collection
+from gatekeeper.evidence.collection_file.loading import check_collection, load_collection
 from tests.review.documents import encoded
 
 if TYPE_CHECKING:

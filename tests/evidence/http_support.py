@@ -16,7 +16,7 @@ from gatekeeper.evidence.collection import (
     LoadedCollection,
     SourceType,
 )
-from gatekeeper.evidence.http import HttpReader, open_reader
+from gatekeeper.evidence.http.reader import HttpReader, open_reader
 from gatekeeper.evidence.reading import Reading, Side
 from gatekeeper.evidence.round import Round
 from gatekeeper.evidence.secrets import Secrets

@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from gatekeeper.evidence.lint import lint
+from gatekeeper.evidence.lint.lint import lint
 from gatekeeper.review.load import load_policy
 from tests.review.documents import changed
 

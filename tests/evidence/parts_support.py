@@ -9,8 +9,8 @@ from typing import Any
 
 from gatekeeper.evidence.collect import Collector
 from gatekeeper.evidence.collection import FileMetric, FileSource, SourceType
-from gatekeeper.evidence.loading import load_collection
-from gatekeeper.evidence.parts import PartReader, open_reader
+from gatekeeper.evidence.collection_file.loading import load_collection
+from gatekeeper.evidence.parts.reader import PartReader, open_reader
 from gatekeeper.evidence.reading import Reading, Side
 from gatekeeper.model.snapshot import Snapshot
 from gatekeeper.model.times import require_time

@@ -25,7 +25,7 @@ from gatekeeper.evidence.collection import (
 from gatekeeper.evidence.reading import Reading, Side
 from gatekeeper.evidence.round import Round
 from gatekeeper.evidence.secrets import Secrets
-from gatekeeper.evidence.sql import SqlReader, open_reader
+from gatekeeper.evidence.sql.reader import SqlReader, open_reader
 from gatekeeper.evidence.workers import Deadline, Workers
 from gatekeeper.model.snapshot import Snapshot
 from gatekeeper.model.times import require_time

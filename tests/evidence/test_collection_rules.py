@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper.evidence.collection_rules import collection_rules
+from gatekeeper.evidence.collection_file.rules import collection_rules
 from tests.evidence.collections import FULL, errors, refusal
 from tests.review.documents import MISSING, changed, places
 

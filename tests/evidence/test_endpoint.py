@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from gatekeeper.errors import CollectionError
-from gatekeeper.evidence.endpoint import Endpoint, endpoint_of
 from gatekeeper.evidence.secrets import Secrets
+from gatekeeper.evidence.web.endpoint import Endpoint, endpoint_of
 
 
 def taken(text: str) -> tuple[Endpoint, Secrets]:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gatekeeper.evidence.collection import Kind
-from gatekeeper.evidence.json_values import resolve
+from gatekeeper.evidence.http.values import resolve
 from gatekeeper.evidence.reading import Side
 from gatekeeper.model.times import require_time
 from tests.evidence.http_support import answered, answering, by_side, code, detail, metric, read

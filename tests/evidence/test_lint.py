@@ -7,8 +7,8 @@ import re
 import pytest
 
 from gatekeeper.documents.diagnostics import Severity
-from gatekeeper.evidence.lint import lint
-from gatekeeper.evidence.lint_remarks import DEFECTS, SEVERITIES, WARNINGS
+from gatekeeper.evidence.lint.lint import lint
+from gatekeeper.evidence.lint.remarks import DEFECTS, SEVERITIES, WARNINGS
 from gatekeeper.review.load import load_policy
 from tests.docs.console import read
 from tests.evidence.collections import EXAMPLE, FULL
@@ -152,7 +152,7 @@ def test_every_code_is_in_the_table_of_the_page_with_its_severity() -> None:
     """The codes as the source writes them, the register and the page say the same."""
     source = "".join(
         read(f"gatekeeper/evidence/{name}.py")
-        for name in ("lint_policy", "lint_promql", "lint_sources", "lint_times", "lint_windows", "prometheus/buckets")
+        for name in ("lint/policy", "lint/promql", "lint/sources", "lint/times", "lint/windows", "prometheus/buckets")
     )
     written_codes = set(re.findall(r'"(collection\.\w+)"', source))
     assert written_codes == set(SEVERITIES)

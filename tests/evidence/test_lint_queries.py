@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from gatekeeper.evidence.lint import lint
+from gatekeeper.evidence.lint.lint import lint
 from tests.cli.support import environment
 from tests.evidence.lint_files import SOUND, file, one, told, written
 
@@ -224,7 +224,7 @@ def test_a_recording_rule_and_a_fixed_time_do_not_load() -> None:
 def test_files_without_promql_load_no_parser() -> None:
     """And no review loads an HTTP stack, which only --ask needs."""
     script = (
-        "import sys; from gatekeeper.evidence.lint import lint; "
+        "import sys; from gatekeeper.evidence.lint.lint import lint; "
         "lint(sys.stdin.buffer.read(), 'c.json'); print(*sorted({'promql_parser', 'requests'} & set(sys.modules)))"
     )
     without = file(metrics={"queue": SOUND["metrics"]["queue"]}, labels={})

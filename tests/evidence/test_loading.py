@@ -29,7 +29,7 @@ from gatekeeper.evidence.collection import (
     SqlSource,
     Watermark,
 )
-from gatekeeper.evidence.loading import check_collection, load_collection, read_collection
+from gatekeeper.evidence.collection_file.loading import check_collection, load_collection, read_collection
 from gatekeeper.model.canonical import digest
 from tests.evidence.collections import EXAMPLE, FULL, collection, errors, refusal
 from tests.review.documents import MISSING, changed, encoded
@@ -223,7 +223,7 @@ def test_a_source_that_nobody_asks_is_allowed() -> None:
 
 def test_a_sound_file_is_loaded_without_pydantic_and_without_any_client() -> None:
     """Each of them costs more than all the rest of a check."""
-    program = "import sys; from gatekeeper.evidence.loading import load_collection as load;"
+    program = "import sys; from gatekeeper.evidence.collection_file.loading import load_collection as load;"
     program += f"load({encoded(FULL)!r}, 'c.json');"
     program += "heavy = ('pydantic', 'pydantic_core', 'dataclasses', 'requests', 'sqlalchemy', 'difflib');"
     program += "print([name for name in heavy if name in sys.modules])"

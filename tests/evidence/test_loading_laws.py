@@ -13,9 +13,9 @@ from jsonschema import Draft202012Validator
 from gatekeeper.documents.reader import adapter, quick_reader
 from gatekeeper.errors import CollectionError
 from gatekeeper.evidence.collection import METRIC_SHAPES, SOURCE_SHAPES, Frame
-from gatekeeper.evidence.collection_parts import typed_metrics, typed_sources
-from gatekeeper.evidence.loading import check_collection, load_collection
-from gatekeeper.evidence.schema import collection_schema
+from gatekeeper.evidence.collection_file.loading import check_collection, load_collection
+from gatekeeper.evidence.collection_file.schema import collection_schema
+from gatekeeper.evidence.collection_file.typed import typed_metrics, typed_sources
 from gatekeeper.model.document import parse_json
 from tests.evidence.collections import FULL, collection, errors, refusal
 from tests.review.documents import changed, encoded, places

@@ -122,7 +122,6 @@ def test_the_window_of_an_undated_part_begins_where_the_part_says(tmp_path: Path
         ({"freshness_seconds": -1}, {}, "freshness_seconds"),
         ({"freshness_seconds": "25"}, {}, "freshness_seconds"),
         ({"freshness_seconds": True}, {}, "freshness_seconds"),
-        ({"window": "5 minutes"}, {}, "window"),
     ],
 )
 def test_a_time_that_is_none_or_lies_ahead_is_invalid_evidence(
@@ -131,6 +130,12 @@ def test_a_time_that_is_none_or_lies_ahead_is_invalid_evidence(
     """More than 5 s ahead is no difference between two clocks; the value beside it is kept for the record."""
     reading = dated(tmp_path, {**COLLECTED, **meta}, observation)
     assert (reading.value, code(reading)) == (1, f"observation_invalid:{problem}")
+
+
+def test_a_window_that_is_no_duration_is_none(tmp_path: Path) -> None:
+    """As where the part is given directly: nobody can tell where it began."""
+    reading = dated(tmp_path, {**COLLECTED, "window": "5 minutes"})
+    assert (reading.value, code(reading)) == (1, "observation_missing:window")
 
 
 @pytest.mark.parametrize("name", ["collected_at", "watermark_event_time"])

@@ -141,7 +141,7 @@ def test_the_parser_is_loaded_for_a_file_with_a_prometheus_metric_only(source: s
     """Whoever reads a JSON endpoint should not pay for PromQL."""
     metric = {"source": "s", **({"pointer": ""} if source == "http" else {"query": "x"})}
     document = {"sources": {"s": {"type": source, "url": "${URL}"}}, "metrics": {"m": metric}}
-    program = "import sys; from gatekeeper.evidence.loading import load_collection as load;"
+    program = "import sys; from gatekeeper.evidence.collection_file.loading import load_collection as load;"
     program += f"load({encoded(document)!r}, 'c'); print('promql_parser' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == str(is_loaded)

@@ -11,7 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from gatekeeper.evidence.collection import METRIC_SHAPES, SOURCE_SHAPES, Frame, SourceType
-from gatekeeper.evidence.schema import collection_schema
+from gatekeeper.evidence.collection_file.schema import collection_schema
 from tests.docs.console import read
 from tests.evidence.collections import EXAMPLE, FULL, refusal
 from tests.review.documents import MISSING, changed

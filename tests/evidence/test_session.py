@@ -10,9 +10,9 @@ import requests
 
 from gatekeeper.errors import CollectionError, UsageError
 from gatekeeper.evidence.collection import HttpSource, SourceType
-from gatekeeper.evidence.endpoint import endpoint_of
-from gatekeeper.evidence.session import open_session
-from gatekeeper.evidence.transport import transport_problem
+from gatekeeper.evidence.web.endpoint import endpoint_of
+from gatekeeper.evidence.web.session import open_session
+from gatekeeper.evidence.web.transport import transport_problem
 from tests.evidence.http_support import answering, round_of
 from tests.evidence.tls import TlsServer, certificate
 from tests.lab.faults import Fault, FaultProxy

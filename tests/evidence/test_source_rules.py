@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gatekeeper.evidence.loading import check_collection
+from gatekeeper.evidence.collection_file.loading import check_collection
 from tests.evidence.collections import FULL, errors, refusal
 from tests.review.documents import changed, encoded
 

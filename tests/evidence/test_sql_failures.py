@@ -9,7 +9,7 @@ from sqlalchemy import exc
 
 from gatekeeper.evidence.reading import ReadingProblem
 from gatekeeper.evidence.secrets import Secrets
-from gatekeeper.evidence.sql_failures import Mistake, connect_problem, statement_problem
+from gatekeeper.evidence.sql.failures import Mistake, connect_problem, statement_problem
 
 FAILED = "query_failed"
 MISTAKE = "mistake"

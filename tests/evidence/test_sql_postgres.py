@@ -10,7 +10,7 @@ import pytest
 from gatekeeper.errors import CollectionError
 from gatekeeper.evidence.collection import Kind
 from gatekeeper.evidence.reading import ReadingProblem
-from gatekeeper.evidence.sql_rows import Answer
+from gatekeeper.evidence.sql.rows import Answer
 from gatekeeper.model.times import require_time
 from tests.evidence.sql_support import by_side, code, metric, read, read_one, reader
 

@@ -11,7 +11,7 @@ import pytest
 
 from gatekeeper.errors import CollectionError, GatekeeperError, UsageError
 from gatekeeper.evidence.secrets import Secrets
-from gatekeeper.evidence.sql_url import _url
+from gatekeeper.evidence.sql.url import _url
 from tests.evidence.sql_support import code, metric, read, reader, sqlite_file
 
 METRICS = {"a": metric("SELECT 1 AS rate")}
@@ -58,7 +58,7 @@ def test_an_unset_variable_is_named() -> None:
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """A plain installation has no SQLAlchemy; an old one will not do either."""
-    monkeypatch.delitem(sys.modules, "gatekeeper.evidence.sql_url")
+    monkeypatch.delitem(sys.modules, "gatekeeper.evidence.sql.url")
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
     error = refused("sqlite:///w.db")
     assert (type(error), error.exit_code) == (UsageError, 64)
@@ -139,9 +139,9 @@ def test_nothing_is_loaded_before_a_database_is_named() -> None:
     """Nor is anything printed by the loggers of the libraries where the program has no handler."""
     program = """
 import json, logging, sys
-import gatekeeper.evidence.sql
+import gatekeeper.evidence.sql.reader
 before = "sqlalchemy" in sys.modules
-import gatekeeper.evidence.sql_url
+import gatekeeper.evidence.sql.url
 for name in ("sqlalchemy", "sqlalchemy.pool.impl.NullPool", "psycopg", "psycopg.pool"):
     logging.getLogger(name).error("Hush5555")
 print(json.dumps([before, "sqlalchemy" in sys.modules, "psycopg" in sys.modules]))

@@ -9,7 +9,7 @@ import pytest
 import requests
 
 from gatekeeper.evidence.secrets import Secrets
-from gatekeeper.evidence.transport import status_problem, transport_problem, was_dropped
+from gatekeeper.evidence.web.transport import status_problem, transport_problem, was_dropped
 from tests.evidence.http_support import answering
 from tests.lab.faults import Fault, FaultProxy
 from tests.lab.sockets import HangingServer, refused_port

@@ -15,7 +15,7 @@ from typing import Any
 from gatekeeper.errors import DocumentError
 from gatekeeper.evidence.reading import BAD_RESPONSE, ReadingProblem
 from gatekeeper.evidence.secrets import Secrets
-from gatekeeper.evidence.transport import status_problem
+from gatekeeper.evidence.web.transport import status_problem
 from gatekeeper.model.document import parse_json
 from gatekeeper.model.values import dataclass
 

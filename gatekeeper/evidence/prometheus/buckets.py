@@ -17,7 +17,7 @@ from gatekeeper.documents.problem import Problem
 from gatekeeper.errors import GatekeeperError
 from gatekeeper.evidence.collect import evaluation_instant
 from gatekeeper.evidence.collection import PrometheusMetric, PrometheusSource
-from gatekeeper.evidence.lint_remarks import metric_pointer
+from gatekeeper.evidence.lint.remarks import metric_pointer
 from gatekeeper.evidence.prometheus.plan import plan_of
 from gatekeeper.evidence.prometheus.promql import parse
 from gatekeeper.evidence.prometheus.promql_facts import histogram_quantiles

@@ -15,11 +15,11 @@ import requests
 from prometheus_api_client import PrometheusConnect
 from urllib3.exceptions import HTTPError
 
-from gatekeeper.evidence.endpoint import endpoint_of
 from gatekeeper.evidence.prometheus.answer import Answer, Response, judge
 from gatekeeper.evidence.reading import Unavailable, unavailable
-from gatekeeper.evidence.session import open_session
-from gatekeeper.evidence.transport import transport_problem, was_dropped
+from gatekeeper.evidence.web.endpoint import endpoint_of
+from gatekeeper.evidence.web.session import open_session
+from gatekeeper.evidence.web.transport import transport_problem, was_dropped
 from gatekeeper.model.document import escape_pointer
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gatekeeper.evidence.lint import lint
+from gatekeeper.evidence.lint.lint import lint
 from gatekeeper.evidence.prometheus.buckets import bucket_asker
 from gatekeeper.review.load import load_policy
 from tests.doubles import StepClock

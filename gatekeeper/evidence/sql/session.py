@@ -17,8 +17,8 @@ import threading
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Self
 
-from gatekeeper.evidence.sql_failures import Mistake, connect_problem, statement_problem
-from gatekeeper.evidence.sql_rows import Answer
+from gatekeeper.evidence.sql.failures import Mistake, connect_problem, statement_problem
+from gatekeeper.evidence.sql.rows import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

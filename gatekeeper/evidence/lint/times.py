@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from gatekeeper.documents.problem import Problem
 from gatekeeper.evidence.collection import FileMetric, HttpMetric, PrometheusSource, SqlMetric
-from gatekeeper.evidence.lint_policy import has_baseline, has_budget, policy_metrics
-from gatekeeper.evidence.lint_remarks import metric_pointer, source_pointer
+from gatekeeper.evidence.lint.policy import has_baseline, has_budget, policy_metrics
+from gatekeeper.evidence.lint.remarks import metric_pointer, source_pointer
 from gatekeeper.model.times import parse_duration
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from gatekeeper.documents.diagnostics import Severity, placed
 from gatekeeper.evidence.collection import PrometheusMetric
-from gatekeeper.evidence.lint_policy import policy_remarks
-from gatekeeper.evidence.lint_remarks import SEVERITIES
-from gatekeeper.evidence.lint_sources import source_remarks
-from gatekeeper.evidence.lint_times import stage_remarks, time_remarks
-from gatekeeper.evidence.loading import check_collection
+from gatekeeper.evidence.collection_file.loading import check_collection
+from gatekeeper.evidence.lint.policy import policy_remarks
+from gatekeeper.evidence.lint.remarks import SEVERITIES
+from gatekeeper.evidence.lint.sources import source_remarks
+from gatekeeper.evidence.lint.times import stage_remarks, time_remarks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -48,8 +48,8 @@ def lint(
     ]
     looks_back_seconds = 0.0
     if any(isinstance(metric, PrometheusMetric) for metric in loaded.collection.metrics.values()):
-        from gatekeeper.evidence.lint_promql import promql_remarks  # it loads a parser
-        from gatekeeper.evidence.lint_windows import longest_look_seconds, window_remarks
+        from gatekeeper.evidence.lint.promql import promql_remarks  # it loads a parser
+        from gatekeeper.evidence.lint.windows import longest_look_seconds, window_remarks
 
         found += promql_remarks(loaded.collection, policies)
         found += window_remarks(loaded)

@@ -12,11 +12,11 @@ from urllib3.exceptions import HTTPError
 
 from gatekeeper.errors import CollectionError, DocumentError
 from gatekeeper.evidence.collection import HttpMetric, HttpSource
-from gatekeeper.evidence.endpoint import endpoint_of
-from gatekeeper.evidence.json_values import readings_of
+from gatekeeper.evidence.http.values import readings_of
 from gatekeeper.evidence.reading import BAD_RESPONSE, ReadingProblem, Unavailable, unavailable
-from gatekeeper.evidence.session import open_session
-from gatekeeper.evidence.transport import status_problem, transport_problem, was_dropped
+from gatekeeper.evidence.web.endpoint import endpoint_of
+from gatekeeper.evidence.web.session import open_session
+from gatekeeper.evidence.web.transport import status_problem, transport_problem, was_dropped
 from gatekeeper.evidence.workers import Deadline
 from gatekeeper.model.document import escape_pointer, parse_json
 from gatekeeper.model.values import dataclass
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gatekeeper.evidence.collection import MetricSpec, SourceSpec
-    from gatekeeper.evidence.endpoint import Endpoint
     from gatekeeper.evidence.reading import Reading
     from gatekeeper.evidence.round import Round
+    from gatekeeper.evidence.web.endpoint import Endpoint
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MOST_REDIRECTS = 3

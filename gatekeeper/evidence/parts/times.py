@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gatekeeper.evidence.json_values import FIRST_TIME
+from gatekeeper.evidence.http.values import FIRST_TIME
 from gatekeeper.evidence.reading import ReadingProblem
 from gatekeeper.model.canonical import is_number
 from gatekeeper.model.snapshot import json_type, meta_of

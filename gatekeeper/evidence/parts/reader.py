@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gatekeeper.errors import CanonicalError, DocumentError, SnapshotError
 from gatekeeper.evidence.collection import STATISTICS, FileMetric, FileSource
-from gatekeeper.evidence.part_times import PartTimes
+from gatekeeper.evidence.parts.times import PartTimes
 from gatekeeper.evidence.reading import BAD_RESPONSE, Reading, ReadingProblem, Side, Unavailable, unavailable
 from gatekeeper.model.canonical import is_number
 from gatekeeper.model.document import odd_places

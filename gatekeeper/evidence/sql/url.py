@@ -15,7 +15,7 @@ from sqlalchemy.pool import NullPool
 
 from gatekeeper.errors import CollectionError, UsageError
 from gatekeeper.evidence.secrets import names_variable
-from gatekeeper.evidence.sql_session import Database
+from gatekeeper.evidence.sql.session import Database
 from gatekeeper.model.document import escape_pointer
 
 if TYPE_CHECKING:

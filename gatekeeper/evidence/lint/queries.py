@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gatekeeper.evidence.collection import PrometheusMetric
-from gatekeeper.evidence.lint_remarks import metric_pointer
+from gatekeeper.evidence.lint.remarks import metric_pointer
 from gatekeeper.evidence.prometheus.promql import parse
 from gatekeeper.evidence.prometheus.promql_text import PromqlError, with_window
 from gatekeeper.model.values import dataclass

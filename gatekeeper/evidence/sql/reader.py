@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from gatekeeper.errors import CollectionError, UsageError
 from gatekeeper.evidence.collection import SqlMetric, SqlSource
 from gatekeeper.evidence.reading import ReadingProblem, Unavailable, unavailable
-from gatekeeper.evidence.sql_failures import Mistake
-from gatekeeper.evidence.sql_rows import Answer, column_mistake, readings_of, without_answer
+from gatekeeper.evidence.sql.failures import Mistake
+from gatekeeper.evidence.sql.rows import Answer, column_mistake, readings_of, without_answer
 from gatekeeper.model.document import escape_pointer
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gatekeeper.evidence.collection import MetricSpec, SourceSpec
     from gatekeeper.evidence.reading import Reading
     from gatekeeper.evidence.round import Round
-    from gatekeeper.evidence.sql_session import Database, Session
+    from gatekeeper.evidence.sql.session import Database, Session
 
 
 def open_reader(name: str, source: SourceSpec, metrics: Mapping[str, MetricSpec], shared: Round) -> SqlReader:
@@ -33,7 +33,7 @@ def open_reader(name: str, source: SourceSpec, metrics: Mapping[str, MetricSpec]
     """
     assert isinstance(source, SqlSource)
     try:
-        from gatekeeper.evidence.sql_url import open_database
+        from gatekeeper.evidence.sql.url import open_database
     except ImportError as error:
         if error.name is None or error.name.partition(".")[0] != "sqlalchemy":
             raise

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from gatekeeper.documents.problem import Problem
 from gatekeeper.evidence.collection import FileMetric, HttpMetric, Kind, PrometheusMetric, SqlMetric
-from gatekeeper.evidence.lint_remarks import metric_pointer
+from gatekeeper.evidence.lint.remarks import metric_pointer
 from gatekeeper.model.policy import ConstraintKind, Direction, Enforcement, Operator
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from requests.adapters import HTTPAdapter
 from urllib3.util.retry import Retry
 
 from gatekeeper.errors import CollectionError, UsageError
-from gatekeeper.evidence.endpoint import endpoint_of
+from gatekeeper.evidence.web.endpoint import endpoint_of
 from gatekeeper.model.document import escape_pointer
 from gatekeeper.version import __version__
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gatekeeper.evidence.collection import HttpSource, PrometheusSource
-    from gatekeeper.evidence.endpoint import Endpoint
     from gatekeeper.evidence.round import Round
     from gatekeeper.evidence.secrets import Secrets
+    from gatekeeper.evidence.web.endpoint import Endpoint
 
 
 _PARTS = re.compile(r"[\s,;=\"']+")  # `session=abc; theme=dark`: a server may echo any of it alone
@@ -105,6 +105,8 @@ def _hide_basic(login: str, secrets: Secrets) -> None:
 
 def _trust(session: requests.Session, source: PrometheusSource | HttpSource, where: str, folder: str) -> None:
     """Whom to believe, and who we are. Files are tried at once: one that cannot be used is no outage of the server."""
+    if source.ca_file is None and source.cert_file is None:
+        return  # the first context of a process takes a millisecond
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     if source.ca_file is not None:
         session.verify = ca_file = os.path.join(folder, source.ca_file)

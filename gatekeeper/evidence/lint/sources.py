@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gatekeeper.documents.problem import Problem
 from gatekeeper.evidence.collection import HttpSource, PrometheusSource, SqlSource
-from gatekeeper.evidence.lint_remarks import source_pointer
+from gatekeeper.evidence.lint.remarks import source_pointer
 from gatekeeper.evidence.secrets import is_credential_header
 
 if TYPE_CHECKING:

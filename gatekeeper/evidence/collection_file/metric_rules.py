@@ -6,14 +6,14 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper.documents.problem import Problem
-from gatekeeper.evidence.bounds import bound, is_number, text
 from gatekeeper.evidence.collection import SourceType
-from gatekeeper.evidence.collection_parts import members, typed_metrics
+from gatekeeper.evidence.collection_file.bounds import bound, is_number, text
+from gatekeeper.evidence.collection_file.typed import members, typed_metrics
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from gatekeeper.evidence.collection_parts import TypedPart
+    from gatekeeper.evidence.collection_file.typed import TypedPart
 
     Sound = Callable[[str], bool]
 

@@ -1,6 +1,6 @@
 """What SPEC 9 asks of a collection file beyond keys and types, asked of the document as it stands.
 
-Every rule passes over what has the wrong type (`collection_structure` has said so already), so that a
+Every rule passes over what has the wrong type (`structure` has said so already), so that a
 reviewer sees all problems of a file at once. Rules about a whole object are asked only of an object that
 is otherwise sound: a misspelt `query` is one problem, not two.
 """
@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper.documents.problem import Problem
-from gatekeeper.evidence.bounds import ONE_DAY_SECONDS, bound, duration, is_label, variables
 from gatekeeper.evidence.collection import SCHEMA, SourceType
-from gatekeeper.evidence.collection_parts import members, typed_metrics
-from gatekeeper.evidence.metric_rules import metric_problems
-from gatekeeper.evidence.source_rules import source_problems
+from gatekeeper.evidence.collection_file.bounds import ONE_DAY_SECONDS, bound, duration, is_label, variables
+from gatekeeper.evidence.collection_file.metric_rules import metric_problems
+from gatekeeper.evidence.collection_file.source_rules import source_problems
+from gatekeeper.evidence.collection_file.typed import members, typed_metrics
 from gatekeeper.model.document import escape_pointer
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def collection_rules(document: Mapping[str, Any], sound: Sound) -> list[Problem]
         *metric_problems(document, sound),
     ]
     if any(part.type is SourceType.PROMETHEUS for part in typed_metrics(document)):
-        from gatekeeper.evidence.promql_rules import promql_problems  # it loads a parser
+        from gatekeeper.evidence.collection_file.promql_rules import promql_problems  # it loads a parser
 
         found += promql_problems(document, sound)
     return found

@@ -1,7 +1,7 @@
 """The objects of a collection document, each with its place and with the type that decides how it is read.
 
 Everything here looks at the document as it stands and passes over what has another form than it should:
-`collection_structure` names that.
+`structure` names that.
 """
 
 from __future__ import annotations

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper.documents.problem import Problem
-from gatekeeper.evidence.bounds import duration, is_label
 from gatekeeper.evidence.collection import SourceType
-from gatekeeper.evidence.collection_parts import members, typed_metrics
+from gatekeeper.evidence.collection_file.bounds import duration, is_label
+from gatekeeper.evidence.collection_file.typed import members, typed_metrics
 from gatekeeper.evidence.prometheus.promql import PromqlError, bind, parse, selectors, with_window
 from gatekeeper.evidence.prometheus.promql_facts import answers_without_series, recording_rules, uses_at
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import promql_parser as pp
 
-    from gatekeeper.evidence.collection_parts import TypedPart
+    from gatekeeper.evidence.collection_file.typed import TypedPart
 
     Sound = Callable[[str], bool]
 

@@ -14,9 +14,9 @@ from gatekeeper.documents.load import diagnose, load_document, read_file
 from gatekeeper.documents.structure import soundness
 from gatekeeper.errors import CollectionError
 from gatekeeper.evidence.collection import METRIC_SHAPES, SOURCE_SHAPES, Collection, Frame, LoadedCollection
-from gatekeeper.evidence.collection_parts import typed_metrics, typed_sources
-from gatekeeper.evidence.collection_rules import collection_rules
-from gatekeeper.evidence.collection_structure import collection_structure
+from gatekeeper.evidence.collection_file.rules import collection_rules
+from gatekeeper.evidence.collection_file.structure import collection_structure
+from gatekeeper.evidence.collection_file.typed import typed_metrics, typed_sources
 from gatekeeper.model.canonical import digest
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gatekeeper.documents.structure import last_said, structural_problems
 from gatekeeper.evidence.collection import METRIC_SHAPES, SOURCE_SHAPES, Frame, SourceType
-from gatekeeper.evidence.collection_parts import members, type_named, typed_metrics, typed_sources
+from gatekeeper.evidence.collection_file.typed import members, type_named, typed_metrics, typed_sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -42,7 +42,7 @@ def _untyped_sources(document: Mapping[str, Any]) -> Iterator[Problem]:
         if not isinstance(content, dict):
             yield from _no_object("sources", name, content, 'an object with "type" and what a source of that type has')
         elif type_named(content.get("type")) is None:
-            from gatekeeper.evidence.collection_wording import unknown_type
+            from gatekeeper.evidence.collection_file.wording import unknown_type
 
             yield unknown_type(name, content)
 
@@ -55,13 +55,13 @@ def _metrics_without_source(document: Mapping[str, Any]) -> Iterator[Problem]:
         elif not isinstance(source := content.get("source"), str) or (
             isinstance(sources, dict) and source not in sources
         ):
-            from gatekeeper.evidence.collection_wording import unknown_source
+            from gatekeeper.evidence.collection_file.wording import unknown_source
 
             yield unknown_source(name, content, list(members(document, "sources")))
 
 
 def _no_object(key: str, name: str, content: object, allowed: str) -> Iterator[Problem]:
-    from gatekeeper.evidence.collection_wording import no_object
+    from gatekeeper.evidence.collection_file.wording import no_object
 
     yield no_object(key, name, content, allowed)
 
@@ -70,7 +70,7 @@ def _reworded(problems: Sequence[Problem], kind: SourceType) -> Sequence[Problem
     """Problems of one part; a key that another type has says whose it is."""
     if not problems:
         return problems
-    from gatekeeper.evidence.collection_wording import whose_key
+    from gatekeeper.evidence.collection_file.wording import whose_key
 
     return [whose_key(problem, kind) for problem in problems]
 
@@ -80,6 +80,6 @@ def _discreet(problem: Problem) -> Problem:
     steps = problem.pointer.split("/")[1:]
     if len(steps) < 3 or steps[0] != "sources" or steps[2] not in _SECRET_KEYS:
         return problem
-    from gatekeeper.evidence.collection_wording import without_value
+    from gatekeeper.evidence.collection_file.wording import without_value
 
     return without_value(problem)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gatekeeper.documents.problem import Problem
-from gatekeeper.evidence.lint_queries import event_time_queries, value_queries
+from gatekeeper.evidence.lint.queries import event_time_queries, value_queries
 from gatekeeper.evidence.prometheus.promql_facts import (
     answers_without_series,
     constant_fallbacks,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
 
     from gatekeeper.evidence.collection import Collection
-    from gatekeeper.evidence.lint_queries import Query
+    from gatekeeper.evidence.lint.queries import Query
     from gatekeeper.model.policy import Policy
 
 

@@ -10,9 +10,16 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_plus
 
 from gatekeeper.documents.problem import Problem
-from gatekeeper.evidence.bounds import LONGEST_TIMEOUT_SECONDS, MOST_BYTES, ONE_DAY_SECONDS, bound, text, variables
 from gatekeeper.evidence.collection import SourceType
-from gatekeeper.evidence.collection_parts import members, typed_sources
+from gatekeeper.evidence.collection_file.bounds import (
+    LONGEST_TIMEOUT_SECONDS,
+    MOST_BYTES,
+    ONE_DAY_SECONDS,
+    bound,
+    text,
+    variables,
+)
+from gatekeeper.evidence.collection_file.typed import members, typed_sources
 from gatekeeper.evidence.secrets import blanked, is_credential_header, names_variable
 from gatekeeper.model.document import escape_pointer
 from gatekeeper.model.masking import MASK, mask_url
@@ -20,7 +27,7 @@ from gatekeeper.model.masking import MASK, mask_url
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from gatekeeper.evidence.collection_parts import TypedPart
+    from gatekeeper.evidence.collection_file.typed import TypedPart
 
     Sound = Callable[[str], bool]
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from gatekeeper.documents.problem import Problem
 from gatekeeper.evidence.collection import PrometheusSource
-from gatekeeper.evidence.lint_queries import value_queries
-from gatekeeper.evidence.lint_remarks import metric_pointer, source_pointer
+from gatekeeper.evidence.lint.queries import value_queries
+from gatekeeper.evidence.lint.remarks import metric_pointer, source_pointer
 from gatekeeper.evidence.prometheus.promql import selectors
 from gatekeeper.evidence.prometheus.promql_facts import longest_window_seconds
 from gatekeeper.evidence.prometheus.promql_shapes import samples_needed
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gatekeeper.evidence.collection import Collection, LoadedCollection
-    from gatekeeper.evidence.lint_queries import Query
+    from gatekeeper.evidence.lint.queries import Query
 
 
 def window_remarks(loaded: LoadedCollection) -> Iterator[Problem]:

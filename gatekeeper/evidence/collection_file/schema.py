@@ -1,7 +1,7 @@
 """JSON Schema of a collection file, for editors and for programs that write such a file.
 
 It states keys, types and defaults, as the dataclasses do. A schema cannot look from a metric to the type of its
-source, so a metric may be of any type here; that, and the rules of `collection_rules`, are asked when a file is loaded.
+source, so a metric may be of any type here; that, and the rules of `rules`, are asked when a file is loaded.
 """
 
 from __future__ import annotations

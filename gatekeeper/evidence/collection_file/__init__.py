@@ -1,0 +1,1 @@
+"""The collection file: read strictly, with every problem named and placed."""

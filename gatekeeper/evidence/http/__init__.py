@@ -1,0 +1,1 @@
+"""Sources that answer a GET with a JSON document."""

@@ -1,0 +1,1 @@
+"""Snapshot files and standard input as parts of a snapshot."""

@@ -1,0 +1,1 @@
+"""Addresses and HTTP sessions, shared by the sources that are asked over HTTP."""
