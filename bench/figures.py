@@ -48,6 +48,13 @@ def at_least(name: str, value: float, must: float, aim: float, *, note: str) -> 
     return Figure(name, f">= {must:g} x", f">= {aim:g} x", words, meets_must=value >= must, meets_aim=value >= aim)
 
 
+def within(name: str, value: float, must: float, aim: float, *, show: str, note: str) -> Figure:
+    """A duration that should be short, no ratio; *show* formats such a number with its unit."""
+    words = f"{show.format(value)} ({note})"
+    must_words, aim_words = f"<= {show.format(must)}", f"<= {show.format(aim)}"
+    return Figure(name, must_words, aim_words, words, meets_must=value <= must, meets_aim=value <= aim)
+
+
 def attempted(name: str, must: str, aim: str, measure: Callable[[], Figure]) -> Figure:
     """What *measure* gives, or a row that says why there is nothing."""
     try:

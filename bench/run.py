@@ -14,11 +14,14 @@ import shutil
 import statistics
 import subprocess
 import sys
+from typing import Any
 
+import collected_checks
+import collecting
 import evaluations
 from checks import Desk, loaded_heavies
 from environments import GATE, HERE, ROOT, program, set_up_gate, set_up_peers
-from figures import Figure, at_least, at_most, attempted, machine, table
+from figures import Figure, at_least, at_most, attempted, machine, table, within
 from timing import FailedError, ratio, rounds
 
 OUT = os.path.join(HERE, "out")
@@ -27,6 +30,9 @@ QUICK = "--quick" in sys.argv[1:]
 ROUNDS = 6 if QUICK else 40
 GROWTH_ROUNDS = 10 if QUICK else 120
 EVENTS = 4_000 if QUICK else 100_000
+LATE_ROUNDS, LOOPBACK_ROUNDS = (2, 6) if QUICK else (7, 40)
+DRIPS = 2 if QUICK else 5
+COLLECTED_ROUNDS = 4 if QUICK else 30
 SHORT_ROUNDS, SHORT_SECONDS = (3, 0.1) if QUICK else (15, 0.4)
 
 
@@ -41,7 +47,7 @@ def main() -> int:
     if peers.meets_must is None:
         say(peers.measured)
     figures: list[Figure] = []
-    for step in (start_up, modules, flushes, growth, evaluation, appending):
+    for step in (start_up, modules, flushes, growth, evaluation, appending, collections, dripping, collected):
         say(step.__name__)
         figures += step()
     shutil.rmtree(OUT)  # a gigabyte
@@ -169,6 +175,55 @@ def appending() -> list[Figure]:
         return at_least(name, ratio(values, "ledger", "raw"), 0.5, 0.8, note=note)
 
     return [attempted(name, ">= 0.5 x", ">= 0.8 x", measure)]
+
+
+def collections() -> list[Figure]:
+    """Figures 8 and 9: collections in process, against the client library alone."""
+    measured: dict[str, Any] = {}
+
+    def against_client(name: str, how: str, must: float, aim: float) -> Figure:
+        if not measured:
+            directory = os.path.join(OUT, "collections")
+            measured.update(collecting.measure(directory, late=LATE_ROUNDS, loopback=LOOPBACK_ROUNDS))
+        values = measured[how]
+        note = f"{milliseconds(values['ours'])} : {milliseconds(values['peer'])}, {len(measured['texts'])} queries"
+        return at_most(name, ratio(values, "ours", "peer"), must, aim, note=note)
+
+    what = "20 metrics, variant and baseline, with watermarks and coverage"
+    peer = "prometheus-api-client, the same queries one after the other"
+    late, loopback = f"{what}, each answer 50 ms late : {peer}", f"{what}, on loopback : {peer}"
+    return [
+        attempted(late, "<= 0.25 x", "<= 0.15 x", lambda: against_client(late, "late", 0.25, 0.15)),
+        attempted(loopback, "<= 1.00 x", "<= 0.85 x", lambda: against_client(loopback, "loopback", 1.0, 0.85)),
+    ]
+
+
+def dripping() -> list[Figure]:
+    """Figure 10: a deadline that no server can stretch."""
+    name = "`collect` from a server that drips a byte at a time, deadline 2 s: process gone"
+
+    def measure() -> Figure:
+        values = collecting.drip(os.path.join(OUT, "dripping"), count=DRIPS)
+        return within(name, max(values), 3.0, 2.3, show="{:.2f} s", note=f"longest of {DRIPS}")
+
+    return [attempted(name, "<= 3.00 s", "<= 2.30 s", measure)]
+
+
+def collected() -> list[Figure]:
+    """Figure 11: what a check pays for collecting its evidence itself."""
+    name = "`check --collect` of 5 metrics, variant and baseline, beyond `check --snapshot` of what it collects"
+
+    def measure() -> Figure:
+        values, queries = collected_checks.measure(os.path.join(OUT, "collected"), count=COLLECTED_ROUNDS)
+        more = (statistics.median(values["collect"]) - statistics.median(values["snapshot"])) * 1000
+        least = f"{(min(values['collect']) - min(values['snapshot'])) * 1000:+.0f} ms"
+        asking = f"one plain connection brings the {queries} answers in {milliseconds(values['asking'])}"
+        note = (
+            f"{milliseconds(values['collect'])} - {milliseconds(values['snapshot'])}, fastest of each {least}; {asking}"
+        )
+        return within(name, more, 250, 120, show="{:+.0f} ms", note=note)
+
+    return [attempted(name, "<= +250 ms", "<= +120 ms", measure)]
 
 
 HEAD = """# Results of `make bench`

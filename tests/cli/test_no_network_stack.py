@@ -130,7 +130,7 @@ def test_a_collection_of_files_alone_loads_no_network_stack(tmp_path: Path) -> N
     metrics = {"error_rate_5m": {"source": "part"}}
     file.write_text(json.dumps({"sources": {"part": {"type": "file", "path": SNAPSHOT}}, "metrics": metrics}))
     found = loaded(tmp_path, COMMAND, "collect", str(file))
-    assert "gatekeeper.evidence.parts" in found
+    assert "gatekeeper.evidence.parts.reader" in found
     assert {name for name in found if name.partition(".")[0] in NETWORK} == set()
 
 

@@ -43,6 +43,12 @@ def test_both_readers_want_finite_numbers(path: str, number: float) -> None:
         adapter(Policy).validate_json(encoded(document))
 
 
+@pytest.mark.parametrize("path", ["policy_id", "guardrails/0/metric"])
+def test_the_quick_form_does_not_pass_half_of_a_surrogate_pair(path: str) -> None:
+    """No line of the log could hold it."""
+    assert not quick_reader(Policy)(changed(FULL, path, "\ud800"))
+
+
 def test_the_adapter_is_asked_only_of_what_is_not_surely_valid(monkeypatch: pytest.MonkeyPatch) -> None:
     """Making the adapter costs more than a whole check, so a sound policy must not need it."""
 

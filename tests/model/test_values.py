@@ -147,6 +147,31 @@ def test_the_standard_library_and_pydantic_see_a_dataclass() -> None:
     assert TypeAdapter(Light).validate_python({"name": "a", "size": "4"}) == Light("a", 4)
 
 
+def test_a_class_tells_its_mandatory_fields_before_and_after_it_is_described() -> None:
+    """A field with a default that is called mandatory would refuse sound documents, and the reverse let others in."""
+
+    @values.dataclass(frozen=True)
+    class Fresh:
+        name: str
+        size: int = 3
+        params: dict[str, int] = values.field(default_factory=dict)
+
+    assert values.required_of(Fresh) == {"name"}
+    assert dataclasses.is_dataclass(Fresh)  # which describes it
+    assert values.required_of(Fresh) == values.required_of(Standard) == {"name"}
+
+
+def test_a_dataclass_is_known_without_being_described() -> None:
+    """Describing a class imports `dataclasses` and compiles what no check needs."""
+
+    class Pattern:
+        __match_args__ = ("name",)
+
+    assert values.is_value(Light)
+    assert values.is_value(Standard)
+    assert not any(values.is_value(other) for other in (int, Pattern, Light("a"), dict[str, int], None))
+
+
 def test_a_value_survives_copying_and_pickling() -> None:
     """As values of the standard library do."""
     value = Light("a", 1, ("x",), {"k": 1})
