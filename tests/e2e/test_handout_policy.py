@@ -9,6 +9,8 @@ import pytest
 from tests.e2e.desk import RUN, Desk
 from tests.e2e.documents import HARMFUL, HEALTHY, policy
 
+pytestmark = pytest.mark.slow
+
 RULE = {"metric": "error_rate", "op": "<=", "threshold": 0.02}
 
 TWICE = """{"policy_id": "checkout-api", "policy_version": "7",

@@ -13,6 +13,8 @@ from tests.e2e.provider import answers, collecting, collection, observation, pro
 from tests.lab.faults import Fault, FaultProxy
 from tests.lab.sockets import HangingServer, refused_port
 
+pytestmark = pytest.mark.slow
+
 ERROR_RATE = 'app_error_rate{track="canary"}'
 LATENCY = 'app_latency_p99_ms{track="canary"}'
 
@@ -155,7 +157,6 @@ def test_ho_08_a_a_provider_that_refuses_holds(at_canary_10: Desk) -> None:
     assert f"127.0.0.1:{refused_port()}" in done.err
 
 
-@pytest.mark.slow
 def test_ho_08_b_a_provider_that_never_answers_holds_in_time(at_canary_10: Desk) -> None:
     """A hung CI job is a verdict that nobody reads; by default it ends well below a minute."""
     document = collection()

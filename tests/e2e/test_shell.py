@@ -12,6 +12,8 @@ from tests.e2e.desk import Desk
 from tests.e2e.documents import BLIND, HARMFUL, HEALTHY, policy, snapshot
 from tests.e2e.terminal import in_narrow_terminal, in_terminal
 
+pytestmark = pytest.mark.slow
+
 METRICS = {"accept": HEALTHY, "reject": HARMFUL, "degrade": BLIND}
 CODES = {"accept": 0, "reject": 1, "degrade": 2}
 VERDICTS = {"accept": "ACCEPT", "reject": "REJECT", "degrade": "DEGRADE"}
