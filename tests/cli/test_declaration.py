@@ -21,7 +21,7 @@ COMMANDS = pytest.mark.parametrize("each", tables.every(), ids=lambda each: " ".
 SPEC_8 = {
     ("init",), ("demo",), ("check",), ("run",), ("resume",), ("reevaluate",), ("stop",), ("queue",), ("status",),
     ("explain",), ("replay",), ("verify",), ("collect",), ("policy", "check"), ("log", "head"),
-    ("log", "rebuild"),
+    ("log", "metrics"), ("log", "rebuild"),
 }  # fmt: skip
 
 

@@ -50,6 +50,7 @@ RUN = "exp-42:B:2026-02-18"
 WITHOUT_EVIDENCE = {
     "explain": ["explain", f"{RUN}:DRY_RUN"],
     "log head": ["log", "head"],
+    "log metrics": ["log", "metrics"],
     "log rebuild": ["log", "rebuild"],
     "policy check": ["policy", "check", POLICY],
     "queue": ["queue"],

@@ -26,6 +26,7 @@ _TABLES: dict[tuple[str, ...], str] = {
     ("verify",): "records",
     ("policy", "check"): "policy",
     ("log", "head"): "log",
+    ("log", "metrics"): "metrics",
     ("log", "rebuild"): "log",
 }
 """Path of a command -> the module of this package that declares it, in the order of `--help`."""
