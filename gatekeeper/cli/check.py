@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from gatekeeper.cli.outcome import Outcome
     from gatekeeper.cli.values import Values
-    from gatekeeper.model.policy import LoadedPolicy
+    from gatekeeper.model.policy import LoadedPolicy, Policy
     from gatekeeper.model.snapshot import Snapshot
     from gatekeeper.orchestrator.question import Answer
     from gatekeeper.ports import Ledger
@@ -51,22 +51,26 @@ def check(values: Values) -> Outcome:
         idempotency_key=values.optional_text("idempotency_key"),
         adopt_reason=values.optional_text("adopt_policy"),
         dry_run=values.flag("dry_run"),
-        **evidence_fields(values, is_repeated=is_waiting),
+        **evidence_fields(values, policy=loaded.policy, is_repeated=is_waiting),
     )
     answer = _wait(values, question, ledger) if is_waiting else ask(question, ledger=ledger, clock=SystemClock())
     return decided(answer, values, loaded=loaded)
 
 
-def evidence_fields(values: Values, *, is_repeated: bool = False) -> dict[str, Any]:
+def evidence_fields(values: Values, *, policy: Policy | None = None, is_repeated: bool = False) -> dict[str, Any]:
     """The fields of a question that say where its evidence is: read from files now, or collected when it is needed.
+
+    What *policy* asks and a collection file does not name is told here, once; the verdict is the policy's all the same.
 
     Raises:
         InputRefusedError: a file that does not load. UsageError: standard input where it *is_repeated*.
     """
     if values.given("collect"):
-        from gatekeeper.cli.collecting import open_collector
+        from gatekeeper.cli.collecting import open_collector, tell_uncollected
 
         collector = open_collector(values.text("collect"), verbose=values.flag("verbose"), is_repeated=is_repeated)
+        if policy is not None:
+            tell_uncollected(policy, collector.loaded.collection)
         return {"evidence_source": collector, "source": collector.source}
     snapshot_path, baseline_path = values.text("snapshot"), values.optional_text("baseline")
     snapshot = read_evidence(snapshot_path, baseline_path)

@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper.cli.compose import STANDARD_INPUT, SystemClock
+from gatekeeper.cli.kinds import did_you_mean
 from gatekeeper.cli.output import say, say_once
 from gatekeeper.cli.present import layout_of
 from gatekeeper.cli.progress import CollectionProgress
@@ -17,10 +18,14 @@ from gatekeeper.errors import UsageError
 from gatekeeper.evidence.collect import Collector
 from gatekeeper.evidence.collection import FileSource
 from gatekeeper.evidence.collection_file.loading import read_collection
+from gatekeeper.evidence.lint.policy import policy_metrics
 from gatekeeper.render import load
 from gatekeeper.render.collection import observations_page, problem_lines
+from gatekeeper.render.plain import printable
 
 if TYPE_CHECKING:
+    from gatekeeper.evidence.collection import Collection
+    from gatekeeper.model.policy import Policy
     from gatekeeper.model.snapshot import Snapshot
 
 
@@ -31,8 +36,14 @@ class TellingCollector:
         """Read the file; nothing is asked yet.
 
         Raises:
+            UsageError: no file is named (64).
             CollectionError: it does not load (65).
         """
+        if path == STANDARD_INPUT:
+            raise UsageError(
+                "a collection file is never read from standard input",
+                remedy="give the path of a file; a part of the evidence may come from standard input",
+            )
         self.loaded = read_collection(path)
         self._verbose = verbose
         self._progress = CollectionProgress(sys.stderr)
@@ -101,3 +112,14 @@ def open_collector(path: str, *, verbose: bool = False, is_repeated: bool = Fals
             remedy="give that source the path of a file",
         )
     return collector
+
+
+def tell_uncollected(policy: Policy, collection: Collection) -> None:
+    """Name each metric that *policy* asks and *collection* does not have; the nearest one without a rule, too."""
+    asked = policy_metrics(policy)
+    known = {*asked, *(guardrail.metric for guardrail in policy.guardrails)}
+    unasked = tuple(name for name in collection.metrics if name not in known)
+    for metric in asked:
+        if metric not in collection.metrics:
+            hint = did_you_mean(metric, unasked)
+            say_once(f"gatekeeper: {printable(f'{metric} is asked by the policy and collected by nobody{hint}')}")

@@ -1,4 +1,4 @@
-"""`gatekeeper init [DIR]`: policies/, snapshots/, logs/ and a CI workflow to begin with.
+"""`gatekeeper init [DIR]`: policies/, collections/, snapshots/, logs/ and a CI workflow to begin with.
 
 Nothing that exists is touched: every file is created exclusively, so even one that appears meanwhile is kept.
 """
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 FILES = {
     "policies/rollout.json": "policy.json",
     "policies/README.md": "policies.md",
+    "collections/rollout.json": "collection.json",
+    "collections/README.md": "collections.md",
     "snapshots/example.json": "snapshot.json",
     "snapshots/README.md": "snapshots.md",
     "logs/.gitignore": "gitignore",
@@ -37,8 +39,14 @@ FIRST_CHECK = [
 ]
 """What to type next: it is accepted. A log of its own, because a simulated run is none to keep."""
 
+LINT = [
+    *("gatekeeper", "collect", "--lint", "collections/rollout.json", "--policy", "policies/rollout.json"),
+]
+"""What to type once the queries in the collection file are one's own; it passes as laid out."""
+
 SCRIPTS = {
-    "ci/collect-evidence STAGE": "prints a snapshot of that stage on standard output",
+    "ci/collect-evidence STAGE": "prints a snapshot of that stage on standard output"
+    " (or let gatekeeper collect collections/rollout.json do that)",
     "ci/set-traffic PERCENT": "gives that share of users the change",
 }
 """What the workflow calls and only the user can write."""
@@ -97,6 +105,7 @@ def _page(directory: str, written: list[str], kept: list[str]) -> Page:
     if not _is_here(directory):
         steps.append(Command(["cd", shlex.quote(directory)], title="next"))
     steps.append(Command(FIRST_CHECK, title="" if steps else "next"))
+    steps.append(Command(LINT, title="to take evidence from your Prometheus, put your queries in, then"))
     blocks: list[Block] = [
         Fields(
             [
@@ -114,7 +123,7 @@ def _page(directory: str, written: list[str], kept: list[str]) -> Page:
         "directory": os.path.abspath(directory),
         "written": written,
         "kept": kept,
-        "next": {"directory": os.path.abspath(directory), "command": FIRST_CHECK},
+        "next": {"directory": os.path.abspath(directory), "command": FIRST_CHECK, "lint": LINT},
     }
     return Page(headline, blocks, document=document)
 

@@ -89,6 +89,7 @@ def _told(outcomes: Sequence[HoldOutcome], values: Values) -> Outcome:
 
 def _page(outcomes: Sequence[HoldOutcome], values: Values) -> Page:
     from gatekeeper.render.as_json import check_document
+    from gatekeeper.render.runs import reasons_row_text
 
     rows: list[Row] = []
     documents: list[dict[str, Any]] = []
@@ -100,8 +101,7 @@ def _page(outcomes: Sequence[HoldOutcome], values: Values) -> Page:
             said, tone = outcome.problem or "", ""
             document.update(verdict=None, problem=outcome.problem, check=None)
         else:
-            decision = outcome.answer.event["decision"]
-            said, tone = ", ".join(decision["reason_codes"]), VERDICT_TONES[outcome.answer.verdict.value]
+            said, tone = reasons_row_text(outcome.answer.event), VERDICT_TONES[outcome.answer.verdict.value]
             view = shown(outcome.answer, log=values.text("log"))
             document.update(verdict=outcome.answer.verdict.value, problem=None, check=check_document(view))
         rows.append(Row(outcome.run.run_id, stage, document["verdict"] or "not asked", detail=said, tone=tone))

@@ -40,12 +40,17 @@ class Kind(StrEnum):
     BOOLEAN = "boolean"
 
 
+TARGET_LABELS = ("job", "instance", "cluster", "namespace", "pod", "replica", "prometheus", "prometheus_replica")
+"""Labels that tell one target from another, unless a source states its own."""
+
+
 @dataclass(frozen=True)
 class PrometheusSource:
     """A server with the Prometheus query API.
 
     `url` is the address before `/api/v1`; `${NAME}` in it, in the values of `headers` and in `proxy_url` stands
-    for an environment variable. `scrape_interval_seconds` is what coverage is reckoned with.
+    for an environment variable. `scrape_interval_seconds` is what coverage is reckoned with, for each target: series
+    that differ in one of `target_labels` are of two.
     """
 
     type: SourceType
@@ -57,6 +62,7 @@ class PrometheusSource:
     key_file: str | None = None
     proxy_url: str | None = None
     scrape_interval_seconds: float = 15
+    target_labels: tuple[str, ...] = TARGET_LABELS
     connect_timeout_seconds: float = 2
     timeout_seconds: float = 5
 

@@ -109,6 +109,11 @@ def checked_value(
     return value, None
 
 
+def empty_code(side: Side) -> str:
+    """The reason code of an answer that holds nothing."""
+    return f"observation_missing:{'baseline_metric' if side is Side.BASELINE else 'empty_result'}"
+
+
 def value_code(kind: Kind, side: Side) -> str:
     """The reason code of a value that is none."""
     if side is Side.BASELINE:

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     Evidence = Snapshot | tuple[EvidenceSource, dict[str, Any] | None]
     """A snapshot, or who is to be asked for one and what is recorded about it with a hold (`Question.source`)."""
 
+_UNREPEATABLE = (
+    "what it was held on came from standard input (or a path that cannot be recorded) and cannot be read again; "
+    "resume it with new evidence: gatekeeper resume"
+)
 _WORST_FIRST = (Verdict.REJECT, Verdict.DEGRADE, Verdict.ACCEPT)
 
 
@@ -165,7 +169,7 @@ def _ask_hold(
     read_source: Callable[[Mapping[str, Any]], Evidence],
 ) -> HoldOutcome:
     """Ask one hold with evidence read again, or with its last when only its deadline can be applied."""
-    problem, failure = "needs evidence: no file was recorded with it", None
+    problem, failure = f"needs evidence: {_UNREPEATABLE} {hold.token} --snapshot FILE, or --collect FILE", None
     if template.source is not None:
         try:
             question = _with(template, read_source(template.source))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from gatekeeper.model.masking import mask_text
 from gatekeeper.model.run import RunState
 from gatekeeper.model.stages import is_exposed, stage_percent
 
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gatekeeper.model.run import Run
+
+LONGEST_KIND = 40
+LONGEST_DETAIL = 200
+"""Characters of what a source said: a page of HTML must not stand in front of the verdict."""
 
 
 class Standing(StrEnum):
@@ -97,6 +102,30 @@ def decision_of(event: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**event, "verdict": decision} if isinstance(decision, str) else event
 
 
+def why_of(event: Mapping[str, Any], finding: Mapping[str, Any]) -> tuple[str, str]:
+    """`kind` and `detail` of the problem that a finding repeats: masked, on one line, cut; empty where no text is."""
+    problem = problem_of(event, finding)
+    return _short(problem.get("kind"), LONGEST_KIND), _short(problem.get("detail"), LONGEST_DETAIL)
+
+
+def problem_of(event: Mapping[str, Any], finding: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The problem of the observation that decided a finding (SPEC 4); empty where something else did.
+
+    A budget rests on two observations; where the variant's is sound it is the baseline's problem that decides.
+    """
+    code = finding.get("would_be" if finding.get("outcome") == "OBSERVED" else "code")
+    metric, rule = finding.get("metric"), str(finding.get("rule"))
+    if not code or not isinstance(metric, str):
+        return {}
+    snapshot = mapping_of(event.get("metrics_snapshot"))
+    has_baseline = rule.startswith(("budget:", "budget_ratio:"))
+    for part in (snapshot, mapping_of(snapshot.get("baseline"))) if has_baseline else (snapshot,):
+        problem = mapping_of(mapping_of(mapping_of(part.get("observations")).get(metric)).get("problem"))
+        if problem.get("code") == code:
+            return problem
+    return {}
+
+
 def list_of(value: object) -> list[Any]:
     """A JSON array as a list; anything else is empty. Old logs hold what their writers liked."""
     return list(value) if isinstance(value, (list, tuple)) else []
@@ -105,3 +134,10 @@ def list_of(value: object) -> list[Any]:
 def mapping_of(value: object) -> Mapping[str, Any]:
     """A JSON object; anything else is empty."""
     return value if isinstance(value, dict) else {}
+
+
+def _short(value: Any, longest: int) -> str:
+    if not isinstance(value, str):
+        return ""
+    text = " ".join(mask_text(value).split())  # masked before it is cut: half an address would keep its password
+    return text if len(text) <= longest else text[:longest] + "..."

@@ -74,7 +74,7 @@ CODES: dict[str, tuple[str, str]] = {
         "state window in the snapshot's _meta, for example 5m",
     ),
     "observation_missing:source_unavailable": (
-        "the source of {subject} could not be reached{source}",
+        "the source of {subject} could not be asked{source}",
         "wait for the source to come back or mend its address and credentials, then collect again",
     ),
     "observation_missing:delayed_pipeline": (

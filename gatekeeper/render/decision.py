@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gatekeeper.model.masking import mask_text, mask_url
 from gatekeeper.render.actions import action_text, planned_stages
-from gatekeeper.render.answer import Standing, decision_of, list_of, mapping_of
+from gatekeeper.render.answer import Standing, decision_of, list_of, mapping_of, why_of
 from gatekeeper.render.page import (
     BAD,
     GOOD,
@@ -78,15 +78,15 @@ def is_trouble(finding: Mapping[str, Any]) -> bool:
     return _rank(finding) in {_TROUBLE, _WATCHED}
 
 
-def findings_table(
-    decision: Mapping[str, Any], runbooks: Mapping[str, str], *, title: str, full: bool = False
-) -> Table:
+def findings_table(event: Mapping[str, Any], runbooks: Mapping[str, str], *, title: str, full: bool = False) -> Table:
     """Troubles with their sentence and their runbook's address, and what passed with room to spare.
 
-    What passed without a margin stands in `quiet_findings`; when *full*, every finding has a row and a sentence.
+    Many metrics of a source that is down say why once. What passed without a margin stands in `quiet_findings`; when
+    *full*, every finding has a row and a sentence.
     """
     rows = []
-    for finding in sorted_findings(decision):
+    told: dict[tuple[str, str], str] = {}
+    for finding in sorted_findings(decision_of(event)):
         if not full and is_quiet(finding):
             continue
         cells = [
@@ -96,7 +96,11 @@ def findings_table(
             value_text(finding.get("margin")),
         ]
         is_long = any(len(cell) > _LONGEST_CELL for cell in cells)
-        detail = sentence(finding) if full or is_long or is_trouble(finding) else ""
+        detail = ""
+        if full or is_long or is_trouble(finding):
+            why = why_of(event, finding)
+            detail = sentence(finding, *why, told_by=told.get(why, ""))
+            told.setdefault(why, str(finding.get("rule")))
         runbook = runbooks.get(str(finding.get("metric")))
         if runbook and is_trouble(finding):
             detail += f"; runbook: {mask_url(runbook, keep_query=True)}"
@@ -148,7 +152,7 @@ def decision_page(answer: Answer) -> Page:
     if event.get("kind") == "action":
         blocks.append(Fields(_action(event)))
     else:
-        blocks += [findings_table(decision, answer.runbooks, title="findings"), quiet_findings(decision)]
+        blocks += [findings_table(event, answer.runbooks, title="findings"), quiet_findings(decision)]
     if answer.standing is not Standing.DRY_RUN:  # a dry run begins no hold: nothing could be resumed
         blocks += hold_blocks(event)
     blocks += [

@@ -60,7 +60,7 @@ def explain_page(event: Mapping[str, Any], *, runbooks: Mapping[str, str] | None
     if decision:
         blocks += _reasons(decision)
         if kind == "decision":
-            blocks.append(findings_table(decision, runbooks or {}, title="findings", full=True))
+            blocks.append(findings_table(event, runbooks or {}, title="findings", full=True))
             blocks += [*_context(event, decision), *_evidence(event)]
         blocks += [
             *hold_blocks(event),

@@ -11,7 +11,7 @@ from hashlib import sha256
 from gatekeeper.model.masking import mask_text
 from gatekeeper.render import markdown
 from gatekeeper.render.actions import next_percent
-from gatekeeper.render.answer import Standing, decision_of, list_of, mapping_of
+from gatekeeper.render.answer import Standing, decision_of, list_of, mapping_of, why_of
 from gatekeeper.render.as_json import dumps
 from gatekeeper.render.decision import decision_page, headline, is_trouble, movement, resume_words, sorted_findings
 from gatekeeper.render.page import Layout
@@ -60,7 +60,8 @@ def annotation_lines(answer: Answer) -> str:
             continue
         decides = finding.get("code") in reasons
         weaker = "notice" if finding.get("outcome") == "OBSERVED" else "warning"
-        lines.append((level if decides else weaker, value_text(finding.get("rule")), sentence(finding)))
+        text = sentence(finding, *why_of(answer.event, finding))  # each stands alone: nothing is above it
+        lines.append((level if decides else weaker, value_text(finding.get("rule")), text))
     lines += [("notice", "gatekeeper note", mask_text(value_text(note))) for note in list_of(decision.get("notes"))]
     return "".join(_command(*line) for line in _most(lines))
 

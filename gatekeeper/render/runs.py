@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gatekeeper.model.times import parse_time
-from gatekeeper.render.answer import decision_of, list_of, mapping_of, run_view
+from gatekeeper.render.answer import decision_of, list_of, mapping_of, run_view, why_of
 from gatekeeper.render.as_json import event_document
 from gatekeeper.render.decision import hold_blocks, movement
 from gatekeeper.render.page import BAD, GOOD, HELD, PLAIN, VERDICT_TONES, Column, Fields, Page, Row, Table
@@ -161,6 +161,25 @@ def history_row(event: Mapping[str, Any]) -> Row:
         detail=detail,
         tone=VERDICT_TONES.get(str(verdict), PLAIN),
     )
+
+
+def reasons_row_text(event: Mapping[str, Any]) -> str:
+    """Reason codes of an answer for one row of a list, and shortly what a source said where one is the reason.
+
+    `observation_missing:source_unavailable; errors and 3 more (overloaded): HTTP 503 from …`
+    """
+    decision = decision_of(event)
+    text = ", ".join(str(code) for code in list_of(decision.get("reason_codes")))
+    hit: dict[tuple[str, str], dict[str, None]] = {}
+    for finding in map(mapping_of, list_of(decision.get("findings"))):
+        why = why_of(event, finding)
+        if any(why) and finding.get("outcome") != "OBSERVED":
+            hit.setdefault(why, {})[str(finding.get("metric"))] = None
+    for (kind, detail), metrics in list(hit.items())[:1]:
+        first, *others = metrics
+        text += f"; {first}" + (f" and {len(others)} more" if others else "") + (f" ({kind})" if kind else "")
+        text += f": {value_text(detail)}" if detail else ""
+    return text if len(hit) < 2 else f"{text}; more: gatekeeper explain {value_text(event.get('event_id'))}"
 
 
 def run_document(run: Run) -> dict[str, Any]:

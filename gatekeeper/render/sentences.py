@@ -1,7 +1,8 @@
-"""One human sentence per finding, made of its fields alone; it stands in outputs and never in the log.
+"""One human sentence per finding, made of its fields; it stands in outputs and never in the log.
 
 A sentence is one line without a full stop, fit for a review comment. It holds names and values as they were
-logged: each output makes them harmless in its own way. Addresses are masked here already.
+logged: each output makes them harmless in its own way. Addresses are masked here already. Where an output shows
+the event as a page, the sentence also says what stands in the problem of the observation that the finding is about.
 """
 
 from __future__ import annotations
@@ -49,32 +50,41 @@ _NOT_ASKED = {
     "stage_wait": "the time in the stage was not asked",
     "freshness": "no limit for the age of the evidence was asked",
     "skew": "no limit for the lag between sources was asked",
-    "window": "the window was not asked",
+    "window": "the window was not evaluated: it is not asked here, or nothing with a window was collected",
     "budget": "the budget of {subject} was not evaluated: it is not asked here, or there is no baseline",
     "budget_ratio": "the budget of {subject} was not evaluated: it is not asked here, or there is no baseline",
     "promotion": "{part} of {subject} was not evaluated: it is not asked here, or safety did not pass",
 }
 
+_NOTHING_TO_ASK = {
+    "freshness": "the age of the evidence was not evaluated: nothing with an age was collected",
+    "skew": "the lag between sources was not evaluated: no source with an age was collected",
+}
+"""Where a limit is stated, and no metric asked could be held against it: each has a problem, which decides it."""
 
-def sentence(finding: Mapping[str, Any]) -> str:
+
+def sentence(finding: Mapping[str, Any], kind: str = "", detail: str = "", *, told_by: str = "") -> str:
     """What one finding says, by outcome and code: `error_rate_5m is 0.013, above its limit of <= 0.01`.
 
     Args:
         finding: as logged (SPEC 5); absent fields count as null, and unknown rules and codes get a plain sentence.
+        kind, detail: from the problem of the observation that it is about, as `answer.why_of` gives them.
+        told_by: the rule whose sentence has said the same detail before: it is not said again.
     """
     outcome, code, would_be = finding.get("outcome"), finding.get("code"), finding.get("would_be")
-    phrases = _Phrases(finding)
+    why = "" if not detail else f": see {told_by}" if told_by else f": {detail}"
+    phrases = _Phrases(finding, kind)
     if outcome == "OBSERVED":
-        text = _fill(_template(phrases, would_be), phrases) if would_be else _healthy(phrases)
+        text = f"{_fill(_template(phrases, would_be), phrases)}{why}" if would_be else _healthy(phrases)
         return f"{text}; only watched, it decides nothing"
     if code:
-        text = _fill(_template(phrases, code), phrases)
+        text = f"{_fill(_template(phrases, code), phrases)}{why}"
         return f"{text}; the value would have been {would_be}" if would_be else text
     if outcome == "PASS":
         return _healthy(phrases)
     if outcome == "NOT_EVALUATED":
-        template = _NOT_ASKED.get(phrases.family, "{rule} was not asked at this stage")
-        return _fill(template, phrases)
+        template = None if finding.get("limit") is None else _NOTHING_TO_ASK.get(phrases.family)
+        return _fill(template or _NOT_ASKED.get(phrases.family, "{rule} was not asked at this stage"), phrases)
     return _fill("{rule} is {outcome}", phrases)
 
 
@@ -145,9 +155,10 @@ def _fill(template: str, phrases: _Phrases) -> str:
 class _Phrases(dict[str, str]):
     """Phrases of a finding, each made when a template asks for it."""
 
-    def __init__(self, finding: Mapping[str, Any]) -> None:
+    def __init__(self, finding: Mapping[str, Any], kind: str = "") -> None:
         super().__init__()
         self._finding = finding
+        self._kind = kind
         self.rule = str(finding.get("rule") or "the rule")
         self.family, _, self._rest = self.rule.partition(":")
         self.part = self._rest.rpartition(":")[2]
@@ -247,7 +258,9 @@ class _Phrases(dict[str, str]):
         return "" if self._finding.get("margin") is None else f" (margin {self._value('margin')})"
 
     def _source(self) -> str:
-        return "" if self._finding.get("source") is None else f" (source {self._value('source')})"
+        source = "" if self._finding.get("source") is None else f"source {self._value('source')}"
+        told = ", ".join(part for part in (source, self._kind) if part)
+        return f" ({told})" if told else ""
 
     def _laggard(self) -> str:
         source = self._finding.get("source")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import time
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import pytest
@@ -13,7 +15,8 @@ from gatekeeper.cli import init
 from gatekeeper.cli.app import run
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from tests.lab.fixtures import Labs
+    from tests.lab.servers import Lab
 
 
 @pytest.fixture
@@ -29,6 +32,51 @@ def _init_json(capfd: pytest.CaptureFixture[str], *argv: str) -> dict[str, Any]:
     assert run(["init", *argv, "-o", "json"]) == 0
     document: dict[str, Any] = json.loads(capfd.readouterr().out)
     return document
+
+
+@pytest.mark.usefixtures("laid_out")
+def test_the_starter_collection_begins_without_remarks(capfd: pytest.CaptureFixture[str]) -> None:
+    """It feeds the policy beside it, as the command that `init` names says."""
+    capfd.readouterr()
+    assert run([*init.LINT[1:], "-o", "json"]) == 0
+    assert json.loads(capfd.readouterr().out)["diagnostics"] == []
+
+
+def test_the_command_for_the_collection_is_told(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A file that nobody points at is not found; a program gets the command, too."""
+    assert run(["init", str(tmp_path)]) == 0
+    assert "gatekeeper collect --lint collections/rollout.json" in capfd.readouterr().out
+    assert _init_json(capfd, str(tmp_path))["next"]["lint"] == init.LINT
+
+
+def test_the_workflow_and_the_readme_name_the_collection_that_is_laid_out() -> None:
+    """The alternative to a script of one's own, with a file that is there."""
+    for name in ("rollout-gate.yml", "collections.md"):
+        assert "gatekeeper collect collections/rollout.json" in init.starter(name).decode()
+    assert init.FILES["collections/rollout.json"] == "collection.json"
+
+
+@pytest.mark.server
+@pytest.mark.usefixtures("laid_out")
+def test_the_starter_collection_feeds_the_first_stages_from_a_real_server(
+    lab: Labs[Lab], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Its queries as they are; only the names of the label and of the counter are those of the server at hand."""
+    server = lab(end=time.time())
+    monkeypatch.setenv("PROMETHEUS_URL", server.url)
+    document = json.loads(init.starter("collection.json"))
+    document["labels"] = {"variant": {"variant": "canary", "baseline": "baseline"}}
+    document["metrics"]["data_loss_incidents"]["query"] = "sum(ledger_mismatches_total)"
+    Path("collections/rollout.json").write_text(json.dumps(document))
+    policy = json.loads(init.starter("policy.json"))
+    for guardrail in policy["guardrails"]:
+        guardrail["threshold"] = 1 if guardrail["metric"] == "error_ratio" else 60000  # its numbers are not ours
+    Path("policies/rollout.json").write_text(json.dumps(policy))
+    argv = ["check", "--policy", "policies/rollout.json", "--experiment", "exp-42", "--variant", "B"]
+    capfd.readouterr()
+    code = run([*argv, "--evidence", "change_id=CHG-1", "--collect", "collections/rollout.json", "-o", "json"])
+    decision = json.loads(capfd.readouterr().out)["decision"]
+    assert (code, decision["reason_codes"]) == (0, [])
 
 
 @pytest.mark.usefixtures("laid_out")

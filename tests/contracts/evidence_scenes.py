@@ -19,7 +19,7 @@ from typing import Any
 
 from gatekeeper.evidence.collection import SourceType
 from gatekeeper.model.times import MICROSECONDS, format_time
-from tests.lab.faults import Fault, FaultProxy
+from tests.lab.faults import ASKED, Fault, FaultProxy
 from tests.lab.sockets import HangingServer, refused_port
 
 DEADLINE_SECONDS = 0.3
@@ -230,7 +230,7 @@ def _document(condition: Condition, source: dict[str, Any], metrics: dict[str, A
 
 
 def _vector(value: str) -> bytes:
-    result = [{"metric": {}, "value": [0, value]}]
+    result = [{"metric": {}, "value": [ASKED, value]}]
     return json.dumps({"status": "success", "data": {"resultType": "vector", "result": result}}).encode()
 
 

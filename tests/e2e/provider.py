@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.e2e.desk import FIXED, RUN, Desk, Done
 from tests.e2e.documents import Document
-from tests.lab.faults import Fault, FaultProxy
+from tests.lab.faults import ASKED, Fault, FaultProxy
 
 S0: Mapping[str, str] = {
     "error_rate": "0.004",
@@ -22,7 +22,9 @@ L0: Mapping[str, str] = {"error_rate": "0.003", "latency_p99_ms": "300"}
 
 def vector(*values: str, **beside: Any) -> bytes:
     """An answer with these values, each of a series of its own; *beside* stands next to `data`."""
-    result = [{"metric": {"pod": "ab"[i]} if len(values) > 1 else {}, "value": [0, v]} for i, v in enumerate(values)]
+    result = [
+        {"metric": {"pod": "ab"[i]} if len(values) > 1 else {}, "value": [ASKED, v]} for i, v in enumerate(values)
+    ]
     return json.dumps({"status": "success", "data": {"resultType": "vector", "result": result}, **beside}).encode()
 
 

@@ -89,7 +89,7 @@ def test_ho_17_e_an_internal_error_shows_no_secret(desk: Desk, tmp_path_factory:
     faulty: Path = tmp_path_factory.mktemp("faulty")
     (faulty / "sitecustomize.py").write_text(
         "from gatekeeper.evidence.prometheus import client\n"
-        "def broken(response, secrets):\n"
+        "def broken(response, secrets, **_):\n"
         "    raise ValueError('cannot read ' + response.body.decode())\n"
         "client.judge = broken\n"
     )

@@ -85,7 +85,7 @@ ALLOWED: list[tuple[str, Any]] = [
     ("evaluate_at/settle_seconds", 86400),
     ("evaluate_at/align_seconds", 0.001),
     ("labels", {}),
-    ("labels", {"_a1": {"variant": ""}}),
+    ("labels", {"_a1": {"variant": "x"}}),
     ("labels", {"track": {"variant": "a", "baseline": "b"}, "service": {"variant": "c", "baseline": "c"}}),
     ("sources/svc/max_bytes", 1),
     ("sources/svc/max_bytes", 67108864),

@@ -45,9 +45,10 @@ def test_pointers_find_what_rfc_6901_says_they_find(pointer: str, value: object)
     ["/foo/-", "/foo/00", "/foo/01", "/foo/+1", "/foo/-1", "/foo/2", "/foo/1.0", "/foo/ 1", "/foo/\u0661", "/foo/x",
      "/foo/99999999999999999999", "/bar", "/a/b", "/foo/0/0", "/m~01n", "//"],
 )  # fmt: skip
-def test_what_is_not_there_is_missing_and_never_a_neighbour(pointer: str) -> None:
+def test_what_is_not_there_is_never_a_neighbour(pointer: str) -> None:
     """`-` is the element after the last, `01` is no index: a lenient reader would take another number."""
-    assert resolve(RFC_6901, pointer) is None
+    with pytest.raises(LookupError, match="leads nowhere"):
+        resolve(RFC_6901, pointer)
 
 
 def test_an_escaped_tilde_is_not_unescaped_twice() -> None:
@@ -64,11 +65,27 @@ def test_a_number_is_the_value(document: dict[str, float], text: str) -> None:
     assert (reading.value, reading.value_text, reading.problem) == (document["rate"], text, None)
 
 
-@pytest.mark.parametrize("document", [{}, {"rate": None}, {"data": {"rate": 1}}, [], 5, None])
-def test_nothing_at_the_pointer_is_missing_and_not_zero(document: object) -> None:
-    """A field that a new version of the service renamed must not read as no errors."""
-    reading = answered(document)
-    assert (reading.value, code(reading)) == (None, "observation_missing:empty_result")
+@pytest.mark.parametrize("document", [{}, {"error": "warming up"}, {"data": {"rate": 1}}, [], 5, None, {"rate": {}}])
+def test_a_pointer_that_leads_nowhere_is_no_answer_and_not_zero(document: object) -> None:
+    """A renamed field, or an error inside a 200, must neither read as no errors nor roll back under `on_missing`."""
+    pointer = "/rate/x" if document == {"rate": {}} else "/rate"
+    reading = answered(document, metric(pointer))
+    assert (reading.value, code(reading)) == (None, "observation_invalid:bad_response")
+    assert detail(reading) == f'"{pointer}" leads nowhere in the answer'
+
+
+def test_a_null_is_an_empty_answer_of_its_side() -> None:
+    """The service says that it has no value; of a baseline that is a baseline that is missing."""
+    with answering({"rate": None, "was": None}) as server:
+        readings = read(server.url, {"m": metric(baseline_pointer="/was")})
+    missing = ["observation_missing:empty_result", "observation_missing:baseline_metric"]
+    assert [code(one) for one in readings] == missing
+
+
+def test_a_lost_watermark_comes_before_a_value_that_is_null() -> None:
+    """An answer of another form says of nothing that it is missing: under `on_missing: REJECT` that would roll back."""
+    reading = answered({"rate": None}, metric(watermark_pointer="/at"))
+    assert code(reading) == "observation_invalid:bad_response"
 
 
 @pytest.mark.parametrize(
@@ -173,18 +190,24 @@ def test_a_watermark_that_is_no_time_holds_and_ends_nothing_else(stated: object)
     assert (reading.value, reading.watermark, code(reading)) == (1, None, "observation_invalid:watermark_event_time")
 
 
-@pytest.mark.parametrize("document", [{"rate": 1}, {"rate": 1, "at": None}])
-def test_a_watermark_that_is_not_there_is_missing(document: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("document", "problem"),
+    [
+        ({"rate": 1}, "observation_invalid:bad_response"),
+        ({"rate": 1, "at": None}, "observation_missing:watermark_event_time"),
+    ],
+)
+def test_a_watermark_that_is_not_there_is_missing(document: dict[str, Any], problem: str) -> None:
     """Nobody knows how old the value is."""
     reading = answered(document, metric(watermark_pointer="/at"))
-    assert (reading.value, reading.watermark, code(reading)) == (1, None, "observation_missing:watermark_event_time")
+    assert (reading.value, reading.watermark, code(reading)) == (1, None, problem)
 
 
 def test_trouble_of_the_value_comes_before_trouble_of_its_time() -> None:
     """One problem is stated, and the value's is the graver one."""
-    reading = answered({"at": "yesterday"}, metric(watermark_pointer="/at"))
+    reading = answered({"rate": None, "at": "yesterday"}, metric(watermark_pointer="/at"))
     assert code(reading) == "observation_missing:empty_result"
-    assert detail(reading) == 'nothing at "/rate"'
+    assert detail(reading) == '"/rate" is null'
 
 
 def test_a_text_from_the_server_is_masked_in_the_record() -> None:

@@ -54,7 +54,6 @@ QUERIES: list[tuple[str, str, list[str]]] = [
         ["max(histogram_quantile(0.9, sum without (pod) (h_bucket)))"],
     ),
     ("rate_of_sum", "rate(sum(x)[5m:1m])", ["sum(rate(x[5m]))", "max_over_time(sum(rate(x[5m]))[30m:1m])"]),
-    ("name_pattern", 'sum({__name__=~"http_.*"})', ['sum({__name__="http_requests"})']),
     ("several_series", "x", ["sum(x)", "max(x)", 'x{instance="a:1"}', "topk(1, x)"]),
     (
         "several_series",
@@ -97,6 +96,13 @@ def test_a_query_is_told_and_its_mended_forms_are_not(code: str, spoilt: str, me
         assert told(one(query), []) == [], query
 
 
+def test_a_pattern_of_names_is_told_where_its_age_is_stated() -> None:
+    """Without a watermark it does not load."""
+    pattern, name = ({"query": f"sum({{__name__{text}}})", "watermark": WATERMARK} for text in ('=~"h_.*"', '="h"'))
+    assert told(one(pattern), []) == [("name_pattern", "/metrics/m/query")]
+    assert told(one(name), []) == []
+
+
 def test_a_join_and_a_divisor_may_filter() -> None:
     """`group_left` on an info metric and `/ (x > 0)` mean what they say: no answer without a partner or traffic."""
     assert told(one("sum(x * on (pod) group_left (version) (pod_info == 1))"), []) == []
@@ -118,23 +124,32 @@ def test_a_fallback_beside_a_watermark_of_its_own_reads_a_dead_source_as_healthy
 
 
 @pytest.mark.parametrize(
-    ("event_time", "is_told"),
+    ("guard", "is_told"),
     [
-        ("time()", True),
-        ("max(push_time_seconds) or vector(time())", True),
-        ("timestamp(sum(x))", True),
-        ("max(timestamp(x + 0))", True),
-        ("max(timestamp(job:x:sum))", True),
-        ("max(timestamp((x)))", False),
-        ("time() - max(age_seconds)", False),
-        ("max(push_time_seconds)", False),
+        ("count(up)", True),
+        ('count by (job) (up{job="a"})', True),
+        ("(group(up))", True),
+        ("up >= bool 0", True),
+        ("sum(up) < bool 1", True),
+        ("0 == bool up", True),
+        ("1 - up", True),
+        ("count_over_time(up[5m])", True),
+        ("timestamp(up)", True),
+        ("up or count(up)", False),
+        ("up", False),
+        ("count(up == 1)", False),
+        ("sum(up) > bool 0", False),
+        ("min(up) * 3", False),
+        ("sum(rate(x_total[5m])) > 0", False),
+        ("count(up) and up", True),
+        ("count(up) * up", False),
+        ("avg_over_time(up[5m]) == bool 1", False),
     ],
 )
-def test_an_event_time_that_states_the_present_is_told(event_time: str, *, is_told: bool) -> None:
-    """Such a metric never grows old, whatever happens to its source."""
-    document = one({"query": "sum(job:x)", "watermark": {"event_time_query": event_time}})
-    pointer = "/metrics/m/watermark/event_time_query"
-    assert told(document, []) == ([("age_not_measured", pointer)] if is_told else [])
+def test_a_guard_that_is_not_zero_while_every_target_is_down_is_told(guard: str, *, is_told: bool) -> None:
+    """It would turn an outage into "no errors"; what is down has the value 0."""
+    document = one({"query": "sum(errors_total)", "on_empty": {"zero_if": guard}})
+    assert told(document, []) == ([("guard_without_target", "/metrics/m/on_empty/zero_if")] if is_told else [])
 
 
 @pytest.mark.parametrize("query", ["sum(increase(leaks_total[5m]))", "sum(rate(a[5m])) / sum(rate(b[5m]))"])

@@ -46,7 +46,7 @@ def test_a_baseline_without_any_of_the_metrics_is_missing_and_not_absent(tmp_pat
     """No baseline at all asks no budget; an empty one must not pass for that."""
     stated = {**part(), "baseline": {"metrics": {}, "_meta": META}}
     reading = baseline(tmp_path, stated)
-    assert (reading.value, code(reading)) == (None, "observation_missing:empty_result")
+    assert (reading.value, code(reading)) == (None, "observation_missing:baseline_metric")
 
 
 @pytest.mark.parametrize("garbage", [[], "x", 5, False])

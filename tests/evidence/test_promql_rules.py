@@ -60,6 +60,33 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"query": "x", "on_empty": {"zero_if": "up or vector(1)"}}, "on_empty/zero_if", "bad_guard"),
     ({"query": "x", "on_empty": {"zero_if": "absent(x)"}}, "on_empty/zero_if", "bad_guard"),
     ({"query": "x", "on_empty": {"zero_if": "job:up"}}, "on_empty/zero_if", "bad_guard"),
+    ({"query": 'sum({__name__=~"job.*"})'}, "query", "needs_watermark"),
+    ({"query": 'sum({__name__!="x",job="a"})', "bind": False}, "query", "needs_watermark"),
+    ({"query": 'sum({__name__!~"x.*",job="a"})'}, "query", "needs_watermark"),
+    ({"query": 'sum({job="a"})'}, "query", "needs_watermark"),
+    ({"query": "x", "watermark": {"selector": '{job="a"}'}}, "watermark/selector", "needs_watermark"),
+    ({"query": "x", "on_empty": {"zero_if": '{job="a"}'}}, "on_empty/zero_if", "bad_guard"),
+    ({"query": "x[5m]"}, "query", "bad_query"),
+    ({"query": "(x[5m])", "watermark": SELECTOR}, "query", "bad_query"),
+    ({"query": "max(x)[1h:1m]"}, "query", "bad_query"),
+    ({"query": '("a text")', "watermark": SELECTOR}, "query", "bad_query"),
+    ({"variant_query": "x", "baseline_query": "x[5m]"}, "baseline_query", "bad_query"),
+    ({"query": "x", "on_empty": {"zero_if": "up[5m]"}}, "on_empty/zero_if", "bad_query"),
+    ({"query": "x", "watermark": {"event_time_query": "t[5m]"}}, "watermark/event_time_query", "bad_query"),
+    *(
+        ({"query": "x", "watermark": {"event_time_query": text}}, "watermark/event_time_query", "age_not_measured")
+        for text in (
+            "time()",
+            "vector(time())",
+            "1767225600",
+            "max(push_time_seconds) or vector(time())",
+            "vector(time()) and on() up",
+            "max(t) or (vector(1) and on() t)",
+            "timestamp(sum(x))",
+            "max(timestamp(x + 0))",
+            "max(timestamp(job:x:sum))",
+        )
+    ),
     ({"query": "sum(rate(x[$window]))"}, "query", "no_window"),
     ({"variant_query": "keep_last_value(x[$window])", "watermark": SELECTOR}, "variant_query", "no_window"),
 ]
@@ -67,6 +94,11 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
 ALLOWED: list[dict[str, Any]] = [
     {"query": "sum(rate(x[5m]))"},
     {"query": 'x{email="a@b"}'},
+    {"query": 'sum({__name__=~"job.*"})', "watermark": SELECTOR},
+    {"query": 'sum({__name__="x",job="a"})'},
+    {"query": "(max_over_time(max(x)[1h:1m]))"},
+    {"query": "x", "watermark": {"event_time_query": "max(timestamp((x)))"}},
+    {"query": "x", "watermark": {"event_time_query": "time() - max(age_seconds)"}},
     {"query": "x offset 1h"},
     {"query": 'x{track="canary"}'},
     {"query": 'x{track=~"c.*"}', "bind": False},
@@ -122,6 +154,13 @@ def test_the_refusal_says_what_the_parser_found_and_where_else_the_text_could_go
     (line,) = refusal(one({"query": 'x{track=~"c.*"}'}))
     assert "track with =~" in line
     assert "`bind: false`" in line
+
+
+def test_half_a_surrogate_pair_in_a_query_is_told_without_words_of_python() -> None:
+    """`'utf-8' codec can't encode character` means nothing to whoever reviews a file."""
+    lines = refusal(one({"query": 'x{a="\ud800"}'}))
+    assert any("no PromQL: it holds half of a surrogate pair" in line for line in lines)
+    assert not [line for line in lines if "codec" in line]
 
 
 def test_a_misspelt_watermark_is_one_problem_and_not_two() -> None:

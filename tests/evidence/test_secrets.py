@@ -23,6 +23,13 @@ def test_an_unset_or_empty_variable_stops_the_collection_before_anything_is_sent
     assert refused.value.message == ("/sources/prom/headers/Authorization: the environment variable NAME is not set")
 
 
+def test_a_variable_that_is_no_text_is_wrong_usage_and_no_bug() -> None:
+    """`os.environ` keeps a byte that is no UTF-8 as half a surrogate pair, which nothing can send."""
+    with pytest.raises(UsageError) as refused:
+        Secrets({"NAME": "abc\udcff"}).expand("http://h/${NAME}", where="/x", is_address=True)
+    assert refused.value.message == "/x: the environment variable NAME holds bytes that are no UTF-8"
+
+
 def test_what_a_variable_holds_is_not_expanded_again() -> None:
     """Whoever may set one variable must not be able to read another through it."""
     assert Secrets({"A": "${B}", "B": "b"}).expand("${A}", where="/x") == "${B}"
@@ -67,6 +74,27 @@ def test_a_secret_with_quotes_and_other_letters_is_masked_as_json_and_html_write
         masked = secrets.mask(said)
         assert "ss" not in masked
         assert "***" in masked
+
+
+def test_a_secret_is_masked_in_any_case() -> None:
+    """Servers and proxies echo a header in capitals, or a host in small letters."""
+    secrets = Secrets({})
+    secrets.hide("Tok-Example")
+    assert secrets.mask("TOK-EXAMPLE tok-example") == "*** ***"
+
+
+def test_every_part_of_an_address_from_the_environment_is_masked() -> None:
+    """A path may be a token, whatever the variable is called; an address of its own is read as one."""
+    environ = {"WHERE": "s3cret-path", "BASE": "http://h.example", "NAME": "db.example", "SITE": "https://x.example"}
+    secrets = Secrets(environ)
+    assert secrets.expand("${BASE}/${WHERE}", where="/x", is_address=True) == "http://h.example/s3cret-path"
+    secrets.expand("${SITE}", where="/x", is_address=True)
+    secrets.expand("${NAME}", where="/x")
+    said = "S3CRET-PATH at h.example, db.example and x.example"
+    assert secrets.mask(said) == "*** at h.example, db.example and x.example"
+    secrets.expand("http://${NAME}:1", where="/x", is_address=True)
+    assert secrets.mask(said) == "*** at h.example, *** and x.example"
+    assert secrets.mask_host("db.example:1") == "***:1"
 
 
 def test_the_longer_secret_is_masked_first() -> None:
@@ -120,7 +148,13 @@ def test_no_secret_is_lost_when_threads_hide_at_once() -> None:
     assert secrets.mask(" ".join(names)) == " ".join(["***"] * 400)
 
 
-@pytest.mark.parametrize("name", ["Authorization", "X-Api-Key", "PRIVATE-TOKEN", "Cookie", "x-session-id"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Authorization", "X-Api-Key", "PRIVATE-TOKEN", "Cookie", "x-session-id"),
+        *("x-sig", "SIG", "X-Hub-Signature", "X-Jwt", "X-Amz-Date"),
+    ],
+)
 def test_a_header_that_carries_a_credential_is_known_by_its_name(name: str) -> None:
     """Its literal value is refused in a reviewed file."""
     assert is_credential_header(name)
@@ -128,7 +162,7 @@ def test_a_header_that_carries_a_credential_is_known_by_its_name(name: str) -> N
 
 def test_an_ordinary_header_is_no_credential() -> None:
     """Accept and the tenant of a store are reviewed with the file."""
-    assert not any(map(is_credential_header, ["Accept", "X-Scope-OrgID", "User-Agent"]))
+    assert not any(map(is_credential_header, ["Accept", "X-Scope-OrgID", "User-Agent", "X-Design", "X-Bypass"]))
 
 
 def test_what_a_file_states_itself_is_told_from_what_the_environment_fills_in() -> None:

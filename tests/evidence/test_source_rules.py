@@ -38,6 +38,18 @@ LITERAL: list[tuple[str, str]] = [
     ("sources/prom/headers/X-Scope-OrgID", f"Bearer {SECRET}"),
     ("sources/svc/headers/X-Api-Key", SECRET),
     ("sources/svc/headers/Cookie", f"id={SECRET}"),
+    ("sources/svc/headers/Cookie", f"id={SECRET}${{SESSION}}"),
+    ("sources/prom/headers/Authorization", f"Bearer {SECRET}${{TOKEN}}"),
+    ("sources/prom/headers/Authorization", f"${{SCHEME}} {SECRET}"),
+    ("sources/prom/headers/X-Scope-OrgID", f"Token ${{TOKEN}}{SECRET}"),
+    ("sources/prom/headers/X-Hub-Signature", SECRET),
+    ("sources/prom/headers/X-Sig", SECRET),
+    ("sources/prom/headers/X-Jwt-Assertion", SECRET),
+    ("sources/prom/headers/X-Amz-Content-Sha256", SECRET),
+    ("sources/svc/url", f"https://svc.example.com/health?Signature={SECRET}"),
+    ("sources/svc/url", f"https://svc.example.com/health?jwt={SECRET}"),
+    ("sources/svc/url", f"https://svc.example.com/health?X-Amz-Date={SECRET}"),
+    ("sources/svc/url", f"https://svc.example.com/health?%74oken={SECRET}"),
 ]
 
 ALLOWED: list[tuple[str, str]] = [
@@ -56,6 +68,10 @@ ALLOWED: list[tuple[str, str]] = [
     ("sources/prom/headers/X-Scope-OrgID", "shop"),
     ("sources/prom/headers/X-Auth-Token", ""),
     ("sources/prom/headers/Authorization", "Basic ${CREDENTIALS}"),
+    ("sources/prom/headers/Authorization", "ApiKey ${ID}:${TOKEN}"),
+    ("sources/prom/headers/X-Scope-OrgID", "team-${TEAM}"),
+    ("sources/prom/url", "https://metrics.example.com:10/?design=x"),
+    ("sources/prom/url", "http://127.0.0.1:${PORT}0"),
 ]
 
 WRONG: list[tuple[str, str, str]] = [
@@ -67,6 +83,12 @@ WRONG: list[tuple[str, str, str]] = [
     ("sources/prom/url", f"https://metrics.example.com/{SECRET} x", "bad_url"),
     ("sources/prom/url", f"https://metrics.example.com/{SECRET}\x1b[2J", "bad_url"),
     ("sources/prom/url", "https://", "bad_url"),
+    ("sources/prom/url", "https://metrics.example.com:0/x", "bad_url"),
+    ("sources/prom/proxy_url", "http://[::1]:00", "bad_url"),
+    ("sources/part/path", "a\0b", "bad_path"),
+    ("sources/prom/ca_file", "a\0b", "bad_path"),
+    ("labels/track/variant", "", "empty_text"),
+    ("labels/track/baseline", "", "empty_text"),
     ("sources/prom/proxy_url", f"proxy:{SECRET}", "bad_url"),
     ("sources/dwh/url", f"{SECRET}", "bad_url"),
     ("sources/prom/headers/X-Scope-OrgID", f"{SECRET}\r\nX: y", "bad_header"),
@@ -113,6 +135,15 @@ def test_what_cannot_be_sent_is_refused_without_printing_it(path: str, value: st
     spoilt = changed(FULL, path, value)
     assert errors(spoilt) == [(f"/{path}", code)]
     assert "hunter2" not in refusal(spoilt)[0]
+
+
+def test_a_label_of_targets_that_is_none_is_refused_at_its_place() -> None:
+    """A misspelt one would make one target of all, and a dead instance would pass."""
+    for name in ("a-b", "__name__", "", "0a"):
+        spoilt = changed(FULL, "sources/prom/target_labels", ["job", name])
+        assert errors(spoilt) == [("/sources/prom/target_labels/1", "bad_label")]
+    assert errors(changed(FULL, "sources/prom/target_labels", [])) == [("/sources/prom/target_labels", "bad_label")]
+    assert refusal(changed(FULL, "sources/prom/target_labels", ["zone"])) == []
 
 
 @pytest.mark.parametrize("path", ["url", "proxy_url", "headers", "headers/X-Api-Key"])

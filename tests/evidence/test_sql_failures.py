@@ -194,4 +194,22 @@ def test_the_words_are_the_drivers_own_on_one_line_and_masked() -> None:
     refused = connect_problem(wrapped(OperationalError("no\nHush5555")), secrets())
     assert refused.detail == "no ***"
     silent = connect_problem(wrapped(OperationalError()), secrets())
-    assert silent.detail == "OperationalError"
+    assert silent.detail == "the driver gives no reason"
+
+
+@pytest.mark.parametrize(
+    ("original", "words"),
+    [
+        (UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed"), "half of a surrogate pair"),
+        (OSError(), "the operating system gives no reason"),
+        (OSError(113, "No route to host"), "No route to host"),
+    ],
+)
+def test_no_word_of_python_is_told(original: Exception, words: str) -> None:
+    """`'utf-8' codec can't encode character` and `[Errno 113]` mean nothing to whoever runs a rollout."""
+    for detail in (
+        connect_problem(wrapped(original), secrets()).detail,
+        statement_problem(wrapped(original), secrets(), limit_seconds=1).detail,
+    ):
+        assert words in detail
+        assert not [word for word in ("codec", "Errno", "OSError", "Error") if word in detail]

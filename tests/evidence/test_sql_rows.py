@@ -17,6 +17,7 @@ from tests.evidence.sql_support import by_side, code, metric
 GUARDRAIL = "observation_invalid:guardrail_value"
 CONSTRAINT = "observation_invalid:constraint_value"
 EMPTY = "observation_missing:empty_result"
+NO_BASELINE = "observation_missing:baseline_metric"
 INVALID_TIME = "observation_invalid:watermark_event_time"
 MOMENT = require_time("2026-02-18T00:59:10Z")
 
@@ -108,9 +109,24 @@ def test_null_is_missing_on_its_own_side_only() -> None:
     """A baseline that is not there does not take the variant with it, nor the other way round."""
     both = readings({"rate": 0.5, "was": None}, baseline="was")
     assert (both["variant"].value, code(both["variant"])) == (0.5, None)
-    assert (both["baseline"].value, both["baseline"].value_text, code(both["baseline"])) == (None, None, EMPTY)
+    assert (both["baseline"].value, both["baseline"].value_text, code(both["baseline"])) == (None, None, NO_BASELINE)
     turned = readings({"rate": None, "was": 0.5}, baseline="was")
     assert (code(turned["variant"]), code(turned["baseline"])) == (EMPTY, None)
+
+
+@pytest.mark.parametrize(
+    ("cell", "detail"),
+    [
+        ([Decimal("0.004"), None], "a list: [0.004, null]"),
+        ((Decimal("1E+2"),), "a list: [100]"),
+        ({"a": Decimal("0.5"), "b": "é"}, 'an object: {"a": "0.5", "b": "é"}'),
+    ],
+)
+def test_a_list_is_told_without_words_of_python(cell: object, detail: str) -> None:
+    """`[Decimal('0.004')]` is how a program prints it; `array_agg` brings one."""
+    reading = variant({"rate": cell})
+    assert reading.problem is not None
+    assert reading.problem.detail == f'the column "rate" is {detail}'
 
 
 @pytest.mark.parametrize(("rows", "problem"), [([], EMPTY), ([(1, 2), (1, 2)], "observation_invalid:multiple_series")])
@@ -119,8 +135,9 @@ def test_no_row_and_several_rows_are_no_value(rows: list[tuple[int, int]], probl
     answer = Answer(("rate", "was"), tuple(rows))
     spec = metric("…", baseline="was", sample_size="rate", watermark="rate")
     both = by_side(readings_of(answer, "sales", spec, source="dwh", record={}))
-    for reading in both.values():
-        assert (code(reading), reading.value, reading.value_text, reading.watermark) == (problem, None, None, None)
+    for side, reading in both.items():
+        expected = NO_BASELINE if side == "baseline" and problem == EMPTY else problem
+        assert (code(reading), reading.value, reading.value_text, reading.watermark) == (expected, None, None, None)
         assert reading.statistics == {}
 
 

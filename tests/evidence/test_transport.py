@@ -53,6 +53,21 @@ def saying(answer: bytes) -> Iterator[int]:
 UNAVAILABLE = "observation_missing:source_unavailable"
 
 
+@pytest.mark.parametrize(
+    ("headers", "words"),
+    [
+        (b"X: " + b"a" * 70_000 + b"\r\n", "its headers are too long"),
+        (b"".join(b"X-%d: a\r\n" % number for number in range(200)), "its headers are too long"),
+    ],
+)
+def test_headers_without_an_end_are_an_answer_that_cannot_be_read(headers: bytes, words: str) -> None:
+    """Somebody did answer: "no connection" would send people to look at firewalls."""
+    with saying(b"HTTP/1.1 200 OK\r\n" + headers + b"\r\n") as port:
+        problem = transport_problem(failure(f"http://127.0.0.1:{port}/"), SECRETS)
+    assert problem.code == "observation_invalid:bad_response"
+    assert problem.detail == f"127.0.0.1:{port} answered, and {words}"
+
+
 def test_a_refused_connection_is_unreachable() -> None:
     """A server that is down says nothing about the release."""
     port = refused_port()

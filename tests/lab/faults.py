@@ -22,6 +22,10 @@ HOP_BY_HOP = {"host", "connection", "accept-encoding", "content-length", "proxy-
 """Headers that are between the client and this proxy."""
 
 
+ASKED = "@asked@"
+"""In the body of a fault, as a text of its own: the number in the query's parameter `time`."""
+
+
 @dataclass
 class Fault:
     """What becomes of a request whose query or path contains `match`; the first fault that matches counts."""
@@ -32,6 +36,7 @@ class Fault:
     status: int | None = None
     """Answer this and `body` without asking the upstream."""
     body: bytes = b""
+    """`ASKED` in it becomes the time that the query was asked for."""
     headers: dict[str, str] = field(default_factory=dict)
     drop: bool = False
     """Close the connection without an answer."""
@@ -204,7 +209,8 @@ class FaultProxy:
         if self._closing.wait(fault.delay) or fault.drop:
             return None
         if fault.status is not None:
-            status, body, kind = fault.status, fault.body, "application/json"
+            body = fault.body.replace(f'"{ASKED}"'.encode(), request["params"].get("time", "0").encode())
+            status, kind = fault.status, "application/json"
         elif self.upstream is not None:
             status, body, kind = self._ask(client, request)
         else:

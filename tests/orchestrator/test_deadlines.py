@@ -93,9 +93,11 @@ def test_each_attempt_computes_the_deadline_of_its_own_categories(desk: Desk) ->
 def test_a_hold_without_a_source_is_decided_on_its_last_snapshot_after_the_deadline(desk: Desk) -> None:
     """reevaluate: listed as `needs evidence` before the deadline, rejected by it afterwards, without any evidence."""
     with_hold(desk, deadline_seconds=60, on_deadline="REJECT")
-    desk.hold(snapshot=desk.evidence(errors=...))
-    (early,) = _reevaluated(desk)
-    assert early == (None, "needs evidence: no file was recorded with it")
+    token = desk.hold(snapshot=desk.evidence(errors=...))
+    ((verdict, problem),) = _reevaluated(desk)
+    assert (verdict, str(problem).partition(": ")[0]) == (None, "needs evidence")
+    assert "standard input" in str(problem), "it says why, and what to type"
+    assert str(problem).endswith(f"gatekeeper resume {token} --snapshot FILE, or --collect FILE")
     desk.clock.advance(60)
     assert _reevaluated(desk) == [("REJECT", None)]
     assert desk.events("decision")[-1]["decision"]["reason_codes"] == ["change_refused:deadline_passed"]

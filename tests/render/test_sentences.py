@@ -256,6 +256,27 @@ SENTENCES: list[tuple[str, dict[str, Any], str]] = [
         finding("promotion:cr:min_lift", "NOT_EVALUATED", metric="cr"),
         "min_lift of cr was not evaluated: it is not asked here, or safety did not pass",
     ),
+    (
+        "no limit of age",
+        finding("freshness", "NOT_EVALUATED", op="<="),
+        "no limit for the age of the evidence was asked",
+    ),
+    ("no limit of lag", finding("skew", "NOT_EVALUATED", op="<="), "no limit for the lag between sources was asked"),
+    (  # every metric asked has a problem: a limit is stated, and the sentence must not deny it
+        "nothing with an age",
+        finding("freshness", "NOT_EVALUATED", op="<=", limit=120),
+        "the age of the evidence was not evaluated: nothing with an age was collected",
+    ),
+    (
+        "no source with an age",
+        finding("skew", "NOT_EVALUATED", op="<=", limit=0),
+        "the lag between sources was not evaluated: no source with an age was collected",
+    ),
+    (
+        "nothing with a window",
+        finding("window", "NOT_EVALUATED"),
+        "the window was not evaluated: it is not asked here, or nothing with a window was collected",
+    ),
 ]
 
 

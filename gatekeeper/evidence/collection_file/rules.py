@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gatekeeper.documents.problem import Problem
 from gatekeeper.evidence.collection import SCHEMA, SourceType
-from gatekeeper.evidence.collection_file.bounds import ONE_DAY_SECONDS, bound, duration, is_label, variables
+from gatekeeper.evidence.collection_file.bounds import ONE_DAY_SECONDS, bound, duration, is_label, text, variables
 from gatekeeper.evidence.collection_file.metric_rules import metric_problems
 from gatekeeper.evidence.collection_file.source_rules import source_problems
 from gatekeeper.evidence.collection_file.typed import members, typed_metrics
@@ -77,6 +77,7 @@ def _labels(document: Mapping[str, Any], sound: Sound) -> Iterator[Problem]:
             message = f"no name of a label that can be bound; allowed: {allowed}"
             yield Problem("collection.bad_label", f"/labels/{escape_pointer(name)}", message, at_key=True)
         for side in ("variant", "baseline"):
+            yield from text(members(labels, name), f"/labels/{escape_pointer(name)}", side)
             yield from variables(members(labels, name), f"/labels/{escape_pointer(name)}", side)
     if labels and sound("/labels") and all(value["variant"] == value.get("baseline") for value in labels.values()):
         message = "the variant and its baseline are selected by the same values, so nothing could ever look worse"

@@ -16,6 +16,7 @@ from gatekeeper.evidence.collection_file.bounds import (
     MOST_BYTES,
     ONE_DAY_SECONDS,
     bound,
+    is_label,
     text,
     variables,
 )
@@ -35,8 +36,8 @@ _WEB = re.compile(r"https?://[^\s\0-\x1f\x7f]+", re.IGNORECASE)
 _DATABASE = re.compile(r"[a-z][a-z0-9_]*(?:\+[a-z0-9_]+)?://[^\0-\x1f\x7f]*", re.IGNORECASE)
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"(?:[!-~](?:[\t -~]*[!-~])?)?")
-_SCHEME = re.compile(r"(?:basic|bearer|digest|token|apikey)\s+\S", re.IGNORECASE)
-_CREDENTIAL_PARAMETER = re.compile(r"auth|token|secret|key|cookie|pass|pwd|credential|session|^sig", re.IGNORECASE)
+_SCHEME = re.compile(r"(?:basic|bearer|digest|token|apikey)\s+(?=\S)", re.IGNORECASE)
+_CREDENTIAL_PARAMETER = re.compile(r"pass|pwd|^sig", re.IGNORECASE)
 _HIDDEN_PASSWORD = re.compile(r"\b(?:pwd|password)\s*=", re.IGNORECASE)  # in `odbc_connect` and its like
 _PATHS = frozenset({"sslkey", "ssl_key", "passfile"})  # parameters that name a file, not what is in it
 
@@ -49,24 +50,46 @@ def source_problems(document: Mapping[str, Any], sound: Sound) -> Iterator[Probl
     for part in typed_sources(document):
         if part.type is SourceType.FILE:
             yield from text(part.content, part.pointer, "path")
-            yield from variables(part.content, part.pointer, "path", replaced=False)
+            yield from _path(part, "path")
             standard_input += [part.pointer] if part.content.get("path") == "-" else []
             continue
         yield from _address(part, "url")
         yield from _times(part)
+        yield from _targets(part)
         if part.type is SourceType.SQL:
             continue
         yield from _address(part, "proxy_url")
         yield from _headers(part)
         for key in ("ca_file", "cert_file", "key_file"):
             yield from text(part.content, part.pointer, key)
-            yield from variables(part.content, part.pointer, key, replaced=False)
+            yield from _path(part, key)
         if sound(part.pointer) and "key_file" in part.content and "cert_file" not in part.content:
             message = "a key without its certificate; allowed: cert_file, or cert_file and key_file"
             yield Problem("collection.key_without_certificate", f"{part.pointer}/key_file", message)
     for pointer in standard_input[1:]:
         message = f"standard input is read by {standard_input[0]} already; allowed: one source with the path -"
         yield Problem("collection.standard_input_twice", f"{pointer}/path", message)
+
+
+def _path(part: TypedPart, key: str) -> Iterator[Problem]:
+    yield from variables(part.content, part.pointer, key, replaced=False)
+    path = part.content.get(key)
+    if isinstance(path, str) and "\0" in path:
+        message = "found a null character, which no path can hold; allowed: the path of a file"
+        yield Problem("collection.bad_path", f"{part.pointer}/{key}", message)
+
+
+def _targets(part: TypedPart) -> Iterator[Problem]:
+    labels = part.content.get("target_labels")
+    if not isinstance(labels, list):
+        return
+    pointer = f"{part.pointer}/target_labels"
+    if not labels:
+        yield Problem("collection.bad_label", pointer, "found no label; allowed: one or more")
+    for index, name in enumerate(labels):
+        if isinstance(name, str) and not is_label(name):
+            allowed = "letters, digits and _, no digit first, not __name__"
+            yield Problem("collection.bad_label", f"{pointer}/{index}", f"no name of a label; allowed: {allowed}")
 
 
 def _times(part: TypedPart) -> Iterator[Problem]:
@@ -88,9 +111,16 @@ def _address(part: TypedPart, key: str) -> Iterator[Problem]:
     elif not url.startswith("${") and not (_DATABASE if is_database else _WEB).fullmatch(url):
         allowed = "DIALECT://…, such as postgresql+psycopg://…" if is_database else "http://… or https://…"
         yield Problem("collection.bad_url", pointer, f"no such address (not shown); allowed: {allowed}, or ${{NAME}}")
+    elif not is_database and _has_port_0(url):
+        yield Problem("collection.bad_url", pointer, "the address (not shown) has the port 0; allowed: 1 to 65535")
     elif _holds_credential(url, is_database=is_database):
         message = "the address holds a credential (not shown); allowed: an address without"
         yield Problem("collection.literal_credential", pointer, message, _ENVIRONMENT)
+
+
+def _has_port_0(url: str) -> bool:
+    authority = re.split("[/?#]", blanked(url, "1").partition("://")[2], maxsplit=1)[0]
+    return re.search(r":0+$", authority) is not None
 
 
 def _holds_credential(url: str, *, is_database: bool) -> bool:
@@ -102,9 +132,14 @@ def _holds_credential(url: str, *, is_database: bool) -> bool:
 
 
 def _is_credential(name: str, value: str) -> bool:
-    if not blanked(value, "") or name.casefold() in _PATHS:
+    plain = unquote_plus(name)
+    if not blanked(value, "") or plain.casefold() in _PATHS:
         return False
-    return _CREDENTIAL_PARAMETER.search(name) is not None or _HIDDEN_PASSWORD.search(unquote_plus(value)) is not None
+    return (
+        is_credential_header(plain)
+        or _CREDENTIAL_PARAMETER.search(plain) is not None
+        or _HIDDEN_PASSWORD.search(unquote_plus(value)) is not None
+    )
 
 
 def _login(url: str) -> tuple[str, str]:
@@ -136,6 +171,10 @@ def _headers(part: TypedPart) -> Iterator[Problem]:
 
 
 def _is_literal_credential(name: str, value: str) -> bool:
-    if not value or names_variable(value):
+    scheme = _SCHEME.match(value)
+    if scheme is None and not is_credential_header(name):
         return False
-    return is_credential_header(name) or _SCHEME.match(value) is not None
+    if not names_variable(value):
+        return bool(value)
+    stated = value[scheme.end() :] if scheme is not None else value
+    return re.search(r"\w", blanked(stated, "")) is not None

@@ -54,7 +54,9 @@ class HttpReader:
         self._metrics = metrics
         self._shared = shared
         where = f"/sources/{escape_pointer(name)}/url"
-        self._endpoint = endpoint_of(shared.secrets.expand(source.url, where=where), shared.secrets, where=where)
+        address = shared.secrets.expand(source.url, where=where, is_address=True)
+        self._endpoint = endpoint_of(address, shared.secrets, where=where)
+        self._address = shared.secrets.mask_host(self._endpoint.address)
         self._session = open_session(name, source, self._endpoint, shared, pool_size=1)
         self._session.params = {}  # a redirect states its own
         if not any(header.lower() == "accept" for header in source.headers):
@@ -102,7 +104,7 @@ class HttpReader:
         return int(self._answer is not None), 1
 
     def _late(self, seconds: float) -> _Answer:
-        detail = f"no whole answer from {self._endpoint.address} within {seconds:.3g} s"
+        detail = f"no whole answer from {self._address} within {seconds:.3g} s"
         return _Answer(problem=unavailable(Unavailable.TIMEOUT, detail))
 
     def _run(self, within: Deadline, outcome: queue.SimpleQueue[_Answer | BaseException]) -> None:

@@ -6,7 +6,15 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper.evidence.collection import Kind
-from gatekeeper.evidence.reading import Reading, ReadingProblem, Side, checked_value, value_code
+from gatekeeper.evidence.reading import (
+    BAD_RESPONSE,
+    Reading,
+    ReadingProblem,
+    Side,
+    checked_value,
+    empty_code,
+    value_code,
+)
 from gatekeeper.model.canonical import is_number
 from gatekeeper.model.document import NotADouble
 from gatekeeper.model.snapshot import json_type
@@ -45,16 +53,21 @@ def readings_of(
     pointers = {Side.VARIANT: spec.pointer}
     if spec.baseline_pointer is not None:
         pointers[Side.BASELINE] = spec.baseline_pointer
-    watermark = undated = None
+    watermark = undated = lost = None
     if problem is None and spec.watermark_pointer is not None:
         watermark, undated = _watermark(document, spec.watermark_pointer)
+        lost = undated if undated is not None and undated.code == BAD_RESPONSE else None
     readings = []
     for side, pointer in pointers.items():
         value, text, trouble = None, None, problem
         if problem is None:
-            found = resolve(document, pointer)
-            value, trouble = _value(found, spec, side, pointer)
-            text = _text(found, shared.secrets)
+            try:
+                found = resolve(document, pointer)
+            except LookupError as error:
+                trouble = ReadingProblem(BAD_RESPONSE, str(error))
+            else:
+                value, trouble = _value(found, spec, side, pointer)
+                text = _text(found, shared.secrets)
         readings.append(
             Reading(
                 metric,
@@ -62,7 +75,7 @@ def readings_of(
                 source,
                 value=value,
                 value_text=text,
-                problem=trouble or undated,
+                problem=lost or trouble or undated,  # an answer of another form says of nothing that it is missing
                 watermark=watermark,
                 record={**record, "pointer": pointer},
             )
@@ -71,18 +84,20 @@ def readings_of(
 
 
 def resolve(document: Any, pointer: str) -> Any:
-    """The value at *pointer* (RFC 6901); None where there is none, as where it is null.
+    """The value at *pointer* (RFC 6901); `-` and an index with leading zeros name no element of a list.
 
-    `-` and an index with leading zeros name no element of a list.
+    Raises:
+        LookupError: it leads nowhere, which a null that stands there does not.
     """
     value = document
     for token in pointer.split("/")[1:]:
-        if isinstance(value, dict):
-            value = value.get(token.replace("~1", "/").replace("~0", "~"))
+        key = token.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, dict) and key in value:
+            value = value[key]
         elif isinstance(value, list) and _INDEX.fullmatch(token) and int(token) < len(value):
             value = value[int(token)]
         else:
-            return None
+            raise LookupError(f'"{pointer}" leads nowhere in the answer')
     return value
 
 
@@ -95,9 +110,12 @@ def event_time(value: object) -> int | None:
 
 
 def _watermark(document: Any, pointer: str) -> tuple[int | None, ReadingProblem | None]:
-    found = resolve(document, pointer)
+    try:
+        found = resolve(document, pointer)
+    except LookupError as error:
+        return None, ReadingProblem(BAD_RESPONSE, str(error))
     if found is None:
-        return None, ReadingProblem("observation_missing:watermark_event_time", f'nothing at "{pointer}"')
+        return None, ReadingProblem("observation_missing:watermark_event_time", f'"{pointer}" is null')
     moment = event_time(found)
     if moment is not None:
         return moment, None
@@ -107,7 +125,7 @@ def _watermark(document: Any, pointer: str) -> tuple[int | None, ReadingProblem 
 
 def _value(found: Any, spec: HttpMetric, side: Side, pointer: str) -> tuple[float | bool | None, ReadingProblem | None]:
     if found is None:
-        return None, ReadingProblem("observation_missing:empty_result", f'nothing at "{pointer}"')
+        return None, ReadingProblem(empty_code(side), f'"{pointer}" is null')
     if isinstance(found, bool) and spec.kind is Kind.BOOLEAN:
         return found, None
     code = value_code(spec.kind, side)

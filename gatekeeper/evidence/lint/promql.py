@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gatekeeper.documents.problem import Problem
-from gatekeeper.evidence.lint.queries import event_time_queries, value_queries
+from gatekeeper.evidence.lint.queries import guard_queries, value_queries
+from gatekeeper.evidence.prometheus.promql import text_of
 from gatekeeper.evidence.prometheus.promql_facts import (
     answers_without_series,
     constant_fallbacks,
@@ -24,8 +25,8 @@ from gatekeeper.evidence.prometheus.promql_shapes import (
     quantiles_without_le,
     rates_above_zero,
     rates_of_sums,
-    times_of_answers,
 )
+from gatekeeper.evidence.prometheus.promql_zeros import value_of_zeros
 from gatekeeper.model.policy import ConstraintKind
 
 if TYPE_CHECKING:
@@ -45,8 +46,8 @@ def promql_remarks(collection: Collection, policies: Sequence[Policy]) -> Iterat
         yield from _quantiles(query)
         yield from _rates(query, rules.get(query.metric, ()))
         yield from _series(query, rules.get(query.metric, ()), collection.labels)
-    for query in event_time_queries(collection):
-        yield from _event_time(query)
+    for query in guard_queries(collection):
+        yield from _guard(query)
 
 
 def _constraints(policies: Sequence[Policy]) -> dict[str, set[ConstraintKind]]:
@@ -134,12 +135,12 @@ def _series(query: Query, rules: Container[ConstraintKind], labels: Iterable[str
         yield Problem("collection.not_boolean", query.pointer, message, "write max(…), or compare: sum(…) > bool 0")
 
 
-def _event_time(query: Query) -> Iterator[Problem]:
-    remedy = "ask for a value that the event wrote, such as max(push_time_seconds), or state `selector`"
-    if answers_without_series(query.expr):
-        message = f"the age of {query.metric} is known even where none of the series exists: it never grows old"
-        yield Problem("collection.age_not_measured", query.pointer, message, remedy)
-        return
-    for text in times_of_answers(query.expr):
-        message = f"the age of {query.metric} is never measured: `{text}` is the time of an evaluation, not of a sample"
-        yield Problem("collection.age_not_measured", query.pointer, message, remedy)
+def _guard(query: Query) -> Iterator[Problem]:
+    value = value_of_zeros(query.expr)
+    if value is not None and value != 0:
+        message = (
+            f"`{text_of(query.expr)}` is {value:g} while every target is down: an empty answer of {query.metric} then "
+            "means 0"
+        )
+        remedy = 'ask for what is 0 then, such as up{job="api"}, or count(… == 1)'
+        yield Problem("collection.guard_without_target", query.pointer, message, remedy)

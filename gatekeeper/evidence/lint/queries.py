@@ -25,7 +25,7 @@ class Query:
     """One query of one metric.
 
     Attributes:
-        key: `query`, `variant_query`, `baseline_query` or `watermark/event_time_query`.
+        key: `query`, `variant_query`, `baseline_query` or `on_empty/zero_if`.
         pointer: where it stands in the file.
     """
 
@@ -43,12 +43,11 @@ def value_queries(collection: Collection) -> Iterator[Query]:
             yield from _query(collection, name, spec, key, getattr(spec, key))
 
 
-def event_time_queries(collection: Collection) -> Iterator[Query]:
-    """Each query that dates a metric."""
+def guard_queries(collection: Collection) -> Iterator[Query]:
+    """Each query that says whether an empty answer means 0."""
     for name, spec in _metrics(collection):
-        if spec.watermark is not None:
-            text = spec.watermark.event_time_query
-            yield from _query(collection, name, spec, "watermark/event_time_query", text)
+        if spec.on_empty is not None:
+            yield from _query(collection, name, spec, "on_empty/zero_if", spec.on_empty.zero_if)
 
 
 def _metrics(collection: Collection) -> Iterator[tuple[str, PrometheusMetric]]:

@@ -6,12 +6,12 @@ from gatekeeper.documents.diagnostics import Severity
 from gatekeeper.model.document import escape_pointer
 
 DEFECTS = (
-    "collection.age_not_measured",
     "collection.answers_without_series",
     "collection.budget_without_baseline",
     "collection.coverage_never_met",
     "collection.filters_at_top",
     "collection.freshness_never_met",
+    "collection.guard_without_target",
     "collection.kind_mismatch",
     "collection.metric_not_collected",
     "collection.metric_undated",

@@ -80,8 +80,8 @@ def _offsets(query: Query) -> Iterator[Problem]:
         return
     if min(offsets) > 0:
         message = (
-            f"{query.metric} judges what was {min(offsets):g} s ago: its age is that of the source and leaves the "
-            "offset out, so a change made since is not in it"
+            f"{query.metric} judges what was {min(offsets):g} s ago, and is that old: a change made since is not in "
+            "it, and a policy that allows less age holds every check"
         )
         remedy = "for data that come late, evaluate_at.settle_seconds counts as age"
         yield Problem("collection.looks_back", query.pointer, message, remedy)

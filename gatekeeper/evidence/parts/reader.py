@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 from gatekeeper.errors import CanonicalError, DocumentError, SnapshotError
 from gatekeeper.evidence.collection import STATISTICS, FileMetric, FileSource
 from gatekeeper.evidence.parts.times import PartTimes
-from gatekeeper.evidence.reading import BAD_RESPONSE, Reading, ReadingProblem, Side, Unavailable, unavailable
+from gatekeeper.evidence.reading import (
+    BAD_RESPONSE,
+    Reading,
+    ReadingProblem,
+    Side,
+    Unavailable,
+    empty_code,
+    unavailable,
+)
 from gatekeeper.model.canonical import is_number
 from gatekeeper.model.document import odd_places
 from gatekeeper.model.reasons import is_observation_problem
@@ -51,7 +59,9 @@ class PartReader:
                 with open(os.path.join(os.path.dirname(self._shared.loaded.path), self._path), "rb") as file:
                     data = file.read()
         except (OSError, ValueError) as error:  # ValueError: a path with a null character
-            reason = getattr(error, "strerror", None) or type(error).__name__
+            reason = getattr(error, "strerror", None) or "no file can have that name"
+            if isinstance(error, OSError) and error.strerror is None:  # such as standard input that is closed
+                reason = str(error) or "the operating system gives no reason"
             self._part = unavailable(Unavailable.UNREACHABLE, f"{self._path}: cannot be read: {reason}")
             return
         self._part = self._parsed(data)
@@ -199,7 +209,7 @@ class _Half:
                 Unavailable(kind) if kind in list(Unavailable) else None,
             )
         if value is None:
-            return ReadingProblem("observation_missing:empty_result", f"the part has no value of {name}")
+            return ReadingProblem(empty_code(self._side), f"the part has no value of {name}")
         return None
 
     def _incomparable(self, variant: PartTimes | None) -> ReadingProblem | None:

@@ -134,7 +134,7 @@ class _Asker:
         if not metrics or not isinstance(spec, PrometheusSource):
             return {}
         try:
-            questions = plan_of(metrics, self._collection, spec.dialect, self._shared.secrets)
+            questions = plan_of(metrics, self._collection, spec, self._shared.secrets)
         except GatekeeperError as error:  # a variable is not set
             self._hindrances[source] = error.message
             return {name: [_Quantile(metric_pointer(name), (), _unchanged)] for name in metrics}

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 import requests
 from prometheus_api_client import PrometheusConnect
-from urllib3.exceptions import HTTPError
+from urllib3.exceptions import DecodeError, HTTPError, ProtocolError
 
 from gatekeeper.evidence.prometheus.answer import Answer, Response, judge
 from gatekeeper.evidence.reading import Unavailable, unavailable
@@ -23,13 +23,14 @@ from gatekeeper.evidence.web.transport import transport_problem, was_dropped
 from gatekeeper.model.document import escape_pointer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from requests.adapters import BaseAdapter
 
     from gatekeeper.evidence.collection import PrometheusSource
     from gatekeeper.evidence.round import Round
 
+_CHUNK_BYTES = 65_536
 _LONGEST_BODY = 16 * 1024 * 1024  # one number was asked for; thousands of series fit, too, to be told of
 _FLAGS = {
     "partial_response": "false",  # Thanos: better no answer than one without a store
@@ -50,11 +51,13 @@ class Client:
             CollectionError: no usable address.
         """
         where = f"/sources/{escape_pointer(name)}/url"
-        endpoint = endpoint_of(shared.secrets.expand(source.url, where=where), shared.secrets, where=where)
+        address = shared.secrets.expand(source.url, where=where, is_address=True)
+        endpoint = endpoint_of(address, shared.secrets, where=where)
         self.shown = endpoint.shown
         self._source = source
         self._secrets = shared.secrets
         self._deadline = shared.deadline
+        self._at = shared.at / 1000
         self._parameters = {"time": _unix_text(shared.at), **_FLAGS}
         parallelism = shared.loaded.collection.limits.parallelism
         self._transport = _Transport(
@@ -87,7 +90,7 @@ class Client:
         parameters = {**self._parameters, "timeout": f"{max(1, int(read * 1000))}ms"}
         limits = (min(self._source.connect_timeout_seconds, left), read)
         self._connect.custom_query(query, parameters, timeout=limits)
-        return judge(self._transport.take(), self._secrets)
+        return judge(self._transport.take(), self._secrets, at=self._at)
 
 
 class _Transport(requests.Session):
@@ -125,6 +128,7 @@ class _Transport(requests.Session):
         prepared.url = f"{self._url}?{urlencode(params)}{self._own}"
         session = self._session
         sent = time.time()
+        until = time.monotonic() + timeout[1]
         response = self._adapter.send(
             prepared,
             stream=True,
@@ -134,21 +138,45 @@ class _Transport(requests.Session):
             proxies=session.proxies,
         )
         with response:
-            body = _body(response)
+            body = _body(response, until)
         date = response.headers.get("Date")
         self._kept.response = Response(response.status_code, body, date, sent, time.time())
         return _NOTHING
 
 
-def _body(response: requests.Response) -> bytes:
-    """The body, cut off beyond what can be an answer; it is then no JSON any more."""
-    parts, length = [], 0
-    for part in response.iter_content(65536):
-        parts.append(part)
-        length += len(part)
-        if length > _LONGEST_BODY:
-            break
+def _body(response: requests.Response, until: float) -> bytes:
+    """The body, cut off beyond what can be an answer; it is then no JSON any more.
+
+    Read is what is there: whoever sends a byte now and then keeps every single read within its time.
+
+    Raises:
+        requests.ReadTimeout: it is not whole at *until*, by the monotonic clock.
+    """
+    parts, length, raw = [], 0, response.raw
+    read: Callable[..., bytes] = getattr(raw, "read1", raw.read)  # urllib3 1.26 has no `read1`
+    try:
+        while length <= _LONGEST_BODY:
+            left = until - time.monotonic()
+            if left <= 0:
+                raise requests.ReadTimeout(request=response.request)
+            _limit_next_read(raw, left)
+            part = read(_CHUNK_BYTES, decode_content=True)
+            if not part:
+                break
+            parts.append(part)
+            length += len(part)
+    except ProtocolError as error:
+        raise requests.exceptions.ChunkedEncodingError(error, request=response.request) from None
+    except DecodeError as error:
+        raise requests.exceptions.ContentDecodingError(error, request=response.request) from None
     return b"".join(parts)
+
+
+def _limit_next_read(raw: Any, seconds: float) -> None:
+    """The socket's own limit is that of the whole answer; where it cannot be reached, that one stays."""
+    sock = getattr(getattr(getattr(getattr(raw, "_fp", None), "fp", None), "raw", None), "_sock", None)
+    if sock is not None:
+        sock.settimeout(seconds)
 
 
 class _Nothing:

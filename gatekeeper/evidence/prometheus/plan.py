@@ -22,13 +22,13 @@ from gatekeeper.model.values import dataclass
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from gatekeeper.evidence.collection import Collection, Dialect, MetricSpec, PrometheusMetric
+    from gatekeeper.evidence.collection import Collection, MetricSpec, PrometheusMetric, PrometheusSource
     from gatekeeper.evidence.secrets import Secrets
 
 
 @dataclass(frozen=True)
 class Look:
-    """A selector with the queries that find its newest sample: in the last minutes, and in `watermark_depth`."""
+    """A selector with the queries that tell how new it is: in the last minutes, and in `watermark_depth`."""
 
     selector: Selector
     newest: str
@@ -51,12 +51,14 @@ class Basis:
     Attributes:
         looks: the selectors whose newest samples date it.
         event_time_query: dates it instead of them.
-        window_milliseconds: how far back the query looks, offsets included; None where it is of one moment.
+        shared_offset_seconds: how far back every selector of the query is shifted; what it reads is that old.
+        window_milliseconds: how far back from there the query looks; None where it is of one moment.
     """
 
     looks: tuple[Look, ...] = ()
     event_time_query: str | None = None
     coverage: tuple[Coverage, ...] = ()
+    shared_offset_seconds: float = 0
     window_milliseconds: int | None = None
 
     def queries(self) -> Iterable[str]:
@@ -76,6 +78,7 @@ class Question:
         query: as sent.
         guard: `on_empty.zero_if` as sent; None without.
         guard_basis: what dates a value that `guard` allowed to be 0.
+        own_looks: the query's own series, where `on_empty` asks whether there are any; None where nobody knows which.
     """
 
     metric: str
@@ -86,6 +89,7 @@ class Question:
     basis: Basis
     guard: str | None = None
     guard_basis: Basis = Basis()
+    own_looks: tuple[Look, ...] | None = ()
 
     def queries(self) -> Iterable[str]:
         """What is asked at once, the value first."""
@@ -97,7 +101,7 @@ class Question:
 
 
 def plan_of(
-    metrics: Mapping[str, MetricSpec], collection: Collection, dialect: Dialect, secrets: Secrets
+    metrics: Mapping[str, MetricSpec], collection: Collection, source: PrometheusSource, secrets: Secrets
 ) -> tuple[Question, ...]:
     """The questions of one source, in the file's order, the variant before the baseline.
 
@@ -109,7 +113,7 @@ def plan_of(
     return tuple(
         question
         for name, spec in metrics.items()
-        for question in _Planner(name, spec, collection, dialect).questions(labels)  # type: ignore[arg-type]
+        for question in _Planner(name, spec, collection, source).questions(labels)  # type: ignore[arg-type]
     )
 
 
@@ -129,12 +133,13 @@ def _label_values(collection: Collection, secrets: Secrets) -> dict[Side, dict[s
 class _Planner:
     """Plans one metric."""
 
-    def __init__(self, name: str, spec: PrometheusMetric, collection: Collection, dialect: Dialect) -> None:
+    def __init__(self, name: str, spec: PrometheusMetric, collection: Collection, source: PrometheusSource) -> None:
         self._name = name
         self._spec = spec
         self._window = collection.window
         self._depth = collection.limits.watermark_depth
-        self._dialect = dialect
+        self._dialect = source.dialect
+        self._targets = source.target_labels
         self._pointer = f"/metrics/{escape_pointer(name)}"
 
     def questions(self, labels: Mapping[Side, Mapping[str, str] | None]) -> Iterable[Question]:
@@ -154,27 +159,41 @@ class _Planner:
 
     def _question(self, side: Side, key: str, text: str, labels: Mapping[str, str] | None) -> Question:
         query = self._text(key, text, labels)
-        guard, guard_basis = None, Basis()
+        basis, own = self._basis_of_query(key, query, labels)
+        guard, guard_basis, own_looks = None, Basis(), None
         if self._spec.on_empty is not None:
             key_of_guard = "on_empty/zero_if"
             guard = self._text(key_of_guard, self._spec.on_empty.zero_if, labels)
             guard_basis = self._basis(key_of_guard, self._selectors(key_of_guard, guard))
-        basis = self._basis_of_query(key, query, labels)
-        return Question(self._name, side, self._spec, self._pointer, query, basis, guard, guard_basis)
+            own_looks = self._looks(key, own) if own else None
+        return Question(self._name, side, self._spec, self._pointer, query, basis, guard, guard_basis, own_looks)
 
-    def _basis_of_query(self, key: str, query: str, labels: Mapping[str, str] | None) -> Basis:
+    def _basis_of_query(
+        self, key: str, query: str, labels: Mapping[str, str] | None
+    ) -> tuple[Basis, tuple[Selector, ...]]:
+        """What dates the answer, and the query's own selectors: none where its text is of another dialect."""
         watermark = self._spec.watermark
         if watermark is None:
-            return self._basis(key, self._selectors(key, query))
+            own = self._selectors(key, query)
+            return self._basis(key, own), own
         try:
             own = selectors(parse(query))
-        except PromqlError:  # another dialect's text: nothing is known of its windows
+        except PromqlError:
             own = ()
         if watermark.event_time_query is not None:
             text = self._text("watermark/event_time_query", watermark.event_time_query, labels)
-            return self._basis(key, own, event_time_query=text)
+            return self._basis(key, own, event_time_query=text), own
         stated = self._text("watermark/selector", watermark.selector or "", labels)
-        return self._basis(key, own, dated_by=self._selectors("watermark/selector", stated))
+        return self._basis(key, own, dated_by=self._selectors("watermark/selector", stated)), own
+
+    def _looks(self, key: str, dating: Sequence[Selector]) -> tuple[Look, ...]:
+        try:
+            return tuple(
+                Look(one, watermark_query(one, self._targets), deep_watermark_query(one, self._depth, self._dialect))
+                for one in dating
+            )
+        except PromqlError as error:
+            raise self._refused(key, str(error)) from None
 
     def _basis(
         self,
@@ -185,20 +204,20 @@ class _Planner:
         event_time_query: str | None = None,
     ) -> Basis:
         dating = [] if event_time_query is not None else own if dated_by is None else dated_by
+        looks = self._looks(key, dating)
         try:
-            looks = tuple(
-                Look(one, watermark_query(one), deep_watermark_query(one, self._depth, self._dialect)) for one in dating
-            )
             coverage = tuple(
-                Coverage(coverage_query(group), group[0].window_seconds, group[0].name or group[0].text)
+                Coverage(coverage_query(group, self._targets), group[0].window_seconds, group[0].name or group[0].text)
                 for group in coverage_groups(own)
             )
         except PromqlError as error:
             raise self._refused(key, str(error)) from None
+        shared = max(0.0, min((one.offset_seconds for one in own), default=0.0))  # the watermark lies that far back
         window = max(
-            (round((one.window_seconds + one.offset_seconds) * 1000) for one in own if one.window_seconds), default=0
+            (round((one.window_seconds + one.offset_seconds - shared) * 1000) for one in own if one.window_seconds),
+            default=0,
         )
-        return Basis(looks, event_time_query, coverage, window if window > 0 else None)
+        return Basis(looks, event_time_query, coverage, shared, window if window > 0 else None)
 
     def _text(self, key: str, text: str, labels: Mapping[str, str] | None) -> str:
         """The text to send: with the window, and with *labels* bound into it unless they are None."""

@@ -149,6 +149,8 @@ def _read(text: str) -> pp.Expr:
                 matchers_of(node)
     except PromqlError:
         raise
+    except UnicodeEncodeError:
+        raise PromqlError("it holds half of a surrogate pair, which is no text") from None
     except ValueError as error:
         raise PromqlError(" ".join(str(error).split())) from None
     return expr

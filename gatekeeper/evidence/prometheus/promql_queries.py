@@ -14,13 +14,20 @@ _DEEP_STEP = "1m"
 """Finer than the 5 minutes that a sample is looked back for, so that no sample falls between two steps."""
 
 
-def watermark_query(selector: Selector) -> str:
-    """Asks the time of the newest sample of *selector*, unix seconds; empty when there is none in the last 5 minutes.
+def watermark_query(selector: Selector, targets: Sequence[str]) -> str:
+    """Asks how new *selector* is, unix seconds; empty when it has no sample in the last 5 minutes.
 
-    The offset stays in the query and the time is the sample's own: the caller adds `offset_seconds` for the
-    watermark of the source.
+    Of a selector with a window it is the newest sample: a target that lags behind shows in the coverage. One of an
+    instant is as old as the target whose newest sample is the oldest. The offset stays in the query, and the time is
+    the sample's own.
+
+    Args:
+        targets: the labels that tell one target from another.
     """
-    return f"max(timestamp({_shifted(selector)}))"
+    if selector.window_seconds > 0:
+        return f"max(timestamp({_shifted(selector)}))"
+    one, loner = (f"timestamp({_of_instance(selector, operator)})" for operator in ("!=", "="))
+    return f"min(max by ({', '.join(targets)}) ({one}) or {loner})"
 
 
 def deep_watermark_query(selector: Selector, depth: str, dialect: Dialect) -> str:
@@ -47,15 +54,18 @@ def coverage_groups(found: Sequence[Selector]) -> tuple[tuple[Selector, ...], ..
     return tuple(tuple(group) for group in groups.values())
 
 
-def coverage_query(group: Sequence[Selector]) -> str:
+def coverage_query(group: Sequence[Selector], targets: Sequence[str]) -> str:
     """Asks how many samples the worst target of a group of `coverage_groups` has in the window.
 
-    A target is a pair of `job` and `instance`, and its best series counts; a series without an `instance` is a target
-    of its own. Empty when the group has no sample at all.
+    Of a target its best series counts; a series without an `instance` is a target of its own. Empty when the group has
+    no sample at all.
+
+    Args:
+        targets: the labels that tell one target from another.
     """
-    targets = " or ".join(f"count_over_time({_window(one, '!=')})" for one in group)
-    loners = " or ".join(f"count_over_time({_window(one, '=')})" for one in group)
-    return f"min(max by (job, instance) ({targets}) or {loners})"
+    many = " or ".join(f"count_over_time({_of_instance(one, '!=')})" for one in group)
+    loners = " or ".join(f"count_over_time({_of_instance(one, '=')})" for one in group)
+    return f"min(max by ({', '.join(targets)}) ({many}) or {loners})"
 
 
 def coverage_ratio(samples: float, window_seconds: float, scrape_interval_seconds: float) -> float:
@@ -68,12 +78,13 @@ def bucket_bounds_query(selector: Selector) -> str:
     return f"count by (le) ({_shifted(selector)})"
 
 
-def _window(selector: Selector, instance: str) -> str:
+def _of_instance(selector: Selector, operator: str) -> str:
+    """The selector with its window, of series that have an `instance` (`!=`) or none (`=`)."""
     node = parse(selector.text)
     assert isinstance(node, pp.VectorSelector)
-    matchers = [*matchers_of(node), ("instance", instance, "")]
+    matchers = [*matchers_of(node), ("instance", operator, "")]
     text = bare(node.name, sorted(set(matchers)))
-    return _shifted(selector, duration_text(selector.window_seconds), text=text)
+    return _shifted(selector, duration_text(selector.window_seconds) if selector.window_seconds else None, text=text)
 
 
 def _shifted(selector: Selector, depth: str | None = None, *, text: str | None = None) -> str:

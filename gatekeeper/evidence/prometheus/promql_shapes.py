@@ -5,7 +5,7 @@ from __future__ import annotations
 import promql_parser as pp
 
 from gatekeeper.evidence.prometheus.promql import children, matchers_of, nodes, selectors, text_of
-from gatekeeper.evidence.prometheus.promql_facts import constant_fallbacks, rate_calls, recording_rules
+from gatekeeper.evidence.prometheus.promql_facts import constant_fallbacks, has_selector, rate_calls, recording_rules
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -133,16 +133,26 @@ def labels_fixed(expr: pp.Expr) -> frozenset[str]:
     return frozenset.intersection(*map(frozenset, each)) if each else frozenset()
 
 
-def times_of_answers(expr: pp.Expr) -> tuple[str, ...]:
-    """Calls of `timestamp` that state when something was evaluated: of an expression, or of what a rule recorded."""
-    found = [
-        text_of(node)
-        for node in nodes(expr)
-        if isinstance(node, pp.Call)
-        and node.func.name == "timestamp"
-        and (not isinstance(_without_parentheses(node.args[0]), pp.VectorSelector) or recording_rules(node.args[0]))
-    ]
-    return tuple(dict.fromkeys(found))
+def evaluation_time(expr: pp.Expr) -> str | None:
+    """What in a query whose value is a time states when something was evaluated; None where nothing does.
+
+    That is `timestamp` of an expression or of what a rule recorded, and a value that rests on no series: `time()` in
+    `vector(time()) and up`. `time() - max(age_seconds)` is a time that was measured.
+    """
+    for node in nodes(expr):
+        if isinstance(node, pp.Call) and node.func.name == "timestamp":
+            inner = _without_parentheses(node.args[0])
+            if not isinstance(inner, pp.VectorSelector) or recording_rules(inner):
+                return text_of(node)
+    return next((text_of(part) for part in _values(expr) if not has_selector(part)), None)
+
+
+def no_vector(expr: pp.Expr) -> str | None:
+    """What a query is instead of a vector or a number: a range of samples, or a text."""
+    inner = _without_parentheses(expr)
+    if isinstance(inner, pp.MatrixSelector | pp.SubqueryExpr):
+        return "a range of samples"
+    return "a text" if isinstance(inner, pp.StringLiteral) else None
 
 
 def samples_needed(expr: pp.Expr) -> tuple[tuple[str, float, int], ...]:
@@ -163,6 +173,18 @@ def number(expr: pp.Expr | None) -> float | None:
         return None
     expr = _without_parentheses(expr)
     return float(expr.val) if isinstance(expr, pp.NumberLiteral) else None
+
+
+def _values(expr: pp.Expr) -> Iterator[pp.Expr]:
+    """The parts that the value of *expr* is one of; other parts only decide whether there is one."""
+    expr = _without_parentheses(expr)
+    if isinstance(expr, pp.AggregateExpr):
+        yield from _values(expr.expr)
+    elif isinstance(expr, pp.BinaryExpr) and str(expr.op) in {"and", "unless", "or"}:
+        yield from _values(expr.lhs)
+        yield from _values(expr.rhs) if str(expr.op) == "or" else ()
+    else:
+        yield expr
 
 
 def _filters(expr: pp.Expr) -> Iterator[str]:

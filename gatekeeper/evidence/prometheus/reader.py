@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from gatekeeper.errors import CollectionError
 from gatekeeper.evidence.collection import PrometheusSource
+from gatekeeper.evidence.prometheus.ages import Scene
 from gatekeeper.evidence.prometheus.client import Client
 from gatekeeper.evidence.prometheus.plan import plan_of
-from gatekeeper.evidence.prometheus.readings import Scene, reading_of, wanted_deep
+from gatekeeper.evidence.prometheus.readings import reading_of, wanted_deep
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -36,7 +37,7 @@ class PrometheusReader:
 
     def __init__(self, name: str, source: PrometheusSource, metrics: Mapping[str, MetricSpec], shared: Round) -> None:
         self._shared = shared
-        self._questions = plan_of(metrics, shared.loaded.collection, source.dialect, shared.secrets)
+        self._questions = plan_of(metrics, shared.loaded.collection, source, shared.secrets)
         self._client = Client(name, source, shared)
         self._answers: dict[str, Answer] = {}
         self._scene = Scene(name, self._client.shown, shared.at, source.scrape_interval_seconds, self._answers)

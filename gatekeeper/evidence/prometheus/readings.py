@@ -1,91 +1,52 @@
 """From answers to the reading of one metric on one side: which of its troubles counts, and how old it is.
 
-The first trouble that applies is stated: nobody could be asked, partial, failed, no answer of the API, asked for a
-time that the server has not reached, stopped, empty, several series, no value, out of range, then what concerns
-age and coverage. A usable number is kept beside it.
+The first trouble that applies is stated. What a source did not answer, or answered as no source should, comes first,
+whichever question it was: nobody could be asked, partial, failed, no answer of the API, clocks that differ. Then what
+sound answers say: stopped, empty, several series, no value, out of range, then what concerns age and coverage. So no
+failure of a source is taken for evidence of a metric that is missing. A usable number is kept beside the problem.
 """
 
 from __future__ import annotations
 
-from decimal import Decimal
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from gatekeeper.evidence.prometheus.answer import Answer
+from gatekeeper.evidence.prometheus.ages import (
+    TOLERATED_AHEAD_SECONDS,
+    about,
+    age_of,
+    failure_of,
+    fault_of,
+    is_empty,
+    is_tolerated,
+)
 from gatekeeper.evidence.prometheus.promql_queries import coverage_ratio
-from gatekeeper.evidence.reading import Reading, ReadingProblem, Unavailable, checked_value, unavailable
-from gatekeeper.model.times import MICROSECONDS, seconds_to_microseconds
-from gatekeeper.model.values import dataclass
+from gatekeeper.evidence.reading import Reading, ReadingProblem, checked_value, empty_code
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-    from gatekeeper.evidence.prometheus.plan import Basis, Look, Question
-
-_TOLERATED_AHEAD_SECONDS = 5
-_BAD_WATERMARK = "observation_invalid:watermark_event_time"
-_NO_WATERMARK = "observation_missing:watermark_event_time"
-_STOPPED = "observation_stale:over_freshness_budget"
-_LATE = Answer(problem=unavailable(Unavailable.TIMEOUT, "no answer within the time limit of the collection"))
-
-
-@dataclass(frozen=True)
-class Scene:
-    """What the readings of one source share.
-
-    Attributes:
-        at: the evaluation instant, milliseconds since 1970.
-        answers: by query text; what is not there has not come by the deadline.
-    """
-
-    source: str
-    endpoint: str
-    at: int
-    scrape_interval_seconds: float
-    answers: Mapping[str, Answer]
-
-    def answer(self, query: str) -> Answer:
-        """The answer to *query*."""
-        return self.answers.get(query, _LATE)
-
-
-@dataclass(frozen=True)
-class _Age:
-    """How old the data behind an answer are.
-
-    Attributes:
-        stopped: series that ended before the evaluation instant.
-        problem: why the age is not known, or not trusted.
-    """
-
-    watermark: int | None = None
-    stopped: ReadingProblem | None = None
-    problem: ReadingProblem | None = None
+    from gatekeeper.evidence.prometheus.ages import Scene
+    from gatekeeper.evidence.prometheus.answer import Answer
+    from gatekeeper.evidence.prometheus.plan import Basis, Question
 
 
 def reading_of(question: Question, scene: Scene) -> Reading:
     """What is known of one metric on one side by now."""
     answer = scene.answer(question.query)
-    basis, guard = question.basis, None
-    age = _age(basis, scene)
+    basis, failure = question.basis, answer.problem or failure_of(question.basis, scene)
     record: dict[str, Any] = {"query": question.query, "endpoint": scene.endpoint}
-    if _is_empty(answer) and not age.stopped and question.guard is not None:
+    if question.guard is not None and is_empty(answer):
         guard = scene.answer(question.guard)
-        if guard.problem is None and _all_differ_from_zero(guard):
-            basis = question.guard_basis
-            age = _age(basis, scene)
+        failure = failure or _own_failure(question, scene)
+        failure = failure or (None if guard.problem is None else about("zero_if", guard.problem))
+        if failure is None and not _has_own_samples(question, scene) and _all_differ_from_zero(guard):
+            basis, failure = question.guard_basis, failure_of(question.guard_basis, scene)
             record["imputed"] = True
+    age = age_of(basis, scene)
     value, value_problem = _value(question, answer, imputed="imputed" in record)
     coverage, coverage_problem = _coverage(question, basis, scene)
-    problems = (
-        answer.problem,
-        _ahead_of_server(answer, scene.at),
-        age.stopped,
-        _guard_problem(guard),
-        value_problem,
-        age.problem,
-        coverage_problem,
-    )
+    problems = (failure, _clock_problem(answer, scene.at), age.stopped, value_problem, age.problem, coverage_problem)
     record.update(_details(answer))
     return Reading(
         metric=question.metric,
@@ -104,16 +65,15 @@ def reading_of(question: Question, scene: Scene) -> Reading:
 def wanted_deep(question: Question, scene: Scene) -> Iterator[str]:
     """Queries that tell series which ended from series that never were, for selectors that found none."""
     bases = [question.basis]
-    if question.guard is not None and _is_empty(scene.answer(question.query)):
+    if question.guard is not None and is_empty(scene.answer(question.query)):
         bases.append(question.guard_basis)
     for basis in bases:
         for look in basis.looks:
-            if _is_empty(scene.answer(look.newest)) and not _is_tolerated(look, basis, scene):
+            if is_empty(scene.answer(look.newest)) and not is_tolerated(look, basis, scene):
                 yield look.deep
-
-
-def _is_empty(answer: Answer) -> bool:
-    return answer.problem is None and not answer.samples
+    if len(bases) > 1:
+        for look in question.own_looks or ():
+            yield from (look.newest, look.deep)
 
 
 def _value(question: Question, answer: Answer, *, imputed: bool) -> tuple[float | bool | None, ReadingProblem | None]:
@@ -128,7 +88,7 @@ def _value(question: Question, answer: Answer, *, imputed: bool) -> tuple[float 
         detail = "the query yields no series"
         if question.guard is not None:
             detail += ", and zero_if does not say that this means 0"
-        return None, ReadingProblem("observation_missing:empty_result", detail)
+        return None, ReadingProblem(empty_code(question.side), detail)
     return checked_value(number, kind=question.spec.kind, bounds=question.spec.range, side=question.side)
 
 
@@ -137,123 +97,52 @@ def _all_differ_from_zero(guard: Answer) -> bool:
     return bool(numbers) and all(isfinite(number) and number != 0 for number in numbers)
 
 
-def _guard_problem(guard: Answer | None) -> ReadingProblem | None:
-    return None if guard is None or guard.problem is None else _about("zero_if", guard.problem)
-
-
-def _ahead_of_server(answer: Answer, at: int) -> ReadingProblem | None:
-    if answer.server_time is None:
-        return None
-    ahead = at / 1000 - answer.server_time
-    if ahead <= _TOLERATED_AHEAD_SECONDS:
-        return None
-    detail = f"the evaluation time is {ahead:.3f} s ahead of the server's clock"
-    return ReadingProblem("observation_invalid:collected_at", detail)
-
-
-def _age(basis: Basis, scene: Scene) -> _Age:
-    if basis.event_time_query is not None:
-        return _stated_age(scene.answer(basis.event_time_query), scene.at)
-    times: list[int] = []
-    stopped = problem = None
-    for look in basis.looks:
-        answer = scene.answer(look.newest)
-        is_deep = _is_empty(answer)
-        if is_deep:
-            if _is_tolerated(look, basis, scene):
-                continue
-            answer = scene.answer(look.deep)
-        time = _sample_time(answer)
-        if time is not None:
-            times.append(time + seconds_to_microseconds(look.selector.offset_seconds))
-        if is_deep and time is not None:
-            stopped = stopped or _stopped(look, times[-1], scene.at)
-        problem = problem or _watermark_problem(look, answer, time)
-    if not basis.looks:
-        problem = ReadingProblem(_NO_WATERMARK, "the query reads no series, so nothing tells how old its answer is")
-    return _Age(min(times, default=None), stopped, problem)
-
-
-def _is_tolerated(look: Look, basis: Basis, scene: Scene) -> bool:
-    """Whether another selector of the same metric has samples: this one's series need not exist, such as errors."""
-    name = look.selector.name
-    return name is not None and any(
-        other.selector.name == name and _sample_time(scene.answer(other.newest)) is not None for other in basis.looks
-    )
-
-
-def _sample_time(answer: Answer) -> int | None:
-    """Microseconds since 1970 that a watermark query answers; None when it answers none."""
-    if len(answer.samples) != 1:
-        return None
-    time = Decimal(answer.samples[0].text)
-    return round(time * MICROSECONDS) if time.is_finite() and 0 <= time < _LATEST_SECONDS else None
-
-
-_LATEST_SECONDS = 253_402_300_800  # the year 10000
-
-
-def _stopped(look: Look, time: int, at: int) -> ReadingProblem:
-    age = (at * 1000 - time) / MICROSECONDS
-    return ReadingProblem(
-        _STOPPED, f"{look.selector.text} has stopped: its newest sample is {age:.3f} s older than the evaluation time"
-    )
-
-
-def _watermark_problem(look: Look, answer: Answer, time: int | None) -> ReadingProblem | None:
-    if answer.problem is not None:
-        return _about(f"age of {look.selector.text}", answer.problem)
-    if not answer.samples:
-        detail = f"no sample of {look.selector.text}, so nothing tells how old the answer is"
-        return ReadingProblem(_NO_WATERMARK, detail)
-    if time is None:
-        return ReadingProblem(_BAD_WATERMARK, f"age of {look.selector.text}: no time: {answer.samples[0].text}")
+def _own_failure(question: Question, scene: Scene) -> ReadingProblem | None:
+    """The first question about the query's own series that was not answered: whether there are any is not known."""
+    for look in question.own_looks or ():
+        for query in (look.newest, look.deep):
+            if (problem := fault_of(query, scene.answer(query))) is not None:
+                return about(f"age of {look.selector.text}", problem)
     return None
 
 
-def _stated_age(answer: Answer, at: int) -> _Age:
-    """The age that an event time query states."""
-    about = "event_time_query"
-    if answer.problem is not None:
-        return _Age(problem=_about(about, answer.problem))
-    if not answer.samples:
-        return _Age(problem=ReadingProblem(_NO_WATERMARK, f"{about} yields no series"))
-    if len(answer.samples) > 1:
-        detail = f"{about} yields {len(answer.samples)} series: {answer.series}"
-        return _Age(problem=ReadingProblem(_BAD_WATERMARK, detail))
-    time = _sample_time(answer)
-    if time is None:
-        detail = f"{about} yields {answer.samples[0].text}, which is no time in unix seconds"
-        return _Age(problem=ReadingProblem(_BAD_WATERMARK, detail))
-    ahead = time / MICROSECONDS - at / 1000
-    if ahead > _TOLERATED_AHEAD_SECONDS:
-        return _Age(problem=ReadingProblem(_BAD_WATERMARK, f"{about} yields a time {ahead:.3f} s ahead"))
-    return _Age(watermark=time)
+def _has_own_samples(question: Question, scene: Scene) -> bool:
+    """Whether the query's own series have any sample, however old: what it yields nothing of is then no 0."""
+    if question.own_looks is None:
+        return True  # nobody knows which they are
+    asked = [query for look in question.own_looks for query in (look.newest, look.deep)]
+    return any(scene.answer(query).samples for query in [*asked, *(one.query for one in question.basis.coverage)])
+
+
+def _clock_problem(answer: Answer, at: int) -> ReadingProblem | None:
+    """Clocks that differ so much that no age can be told."""
+    ahead = 0.0 if answer.server_time is None else at / 1000 - answer.server_time
+    if ahead > TOLERATED_AHEAD_SECONDS:
+        detail = f"the evaluation time is {ahead:.3f} s ahead of the server's clock"
+    elif answer.behind_seconds > TOLERATED_AHEAD_SECONDS:
+        detail = f"this machine's clock is {answer.behind_seconds:.3f} s or more behind the server's"
+    else:
+        return None
+    return ReadingProblem("observation_invalid:collected_at", detail)
 
 
 def _coverage(question: Question, basis: Basis, scene: Scene) -> tuple[float | None, ReadingProblem | None]:
     """The least covered window, and what is wrong with it."""
     ratios: list[tuple[float, str]] = []
-    problem = None
     for asked in basis.coverage:
         answer = scene.answer(asked.query)
-        if answer.problem is not None:
-            problem = problem or _about(f"coverage of {asked.name}", answer.problem)
+        if fault_of(asked.query, answer) is not None:  # `failure_of` states it
             continue
-        samples = float(answer.samples[0].text) if len(answer.samples) == 1 else 0.0
+        samples = float(answer.samples[0].text) if answer.samples else 0.0
         ratios.append((coverage_ratio(samples, asked.window_seconds, scene.scrape_interval_seconds), asked.name))
     if not ratios:
-        return None, problem
+        return None, None
     ratio, name = min(ratios)
     ratio = round(ratio, 6)
-    if problem is None and not ratio >= question.spec.min_coverage:
+    if ratio < question.spec.min_coverage:
         detail = f"samples of {name} cover {ratio:.3f} of the window, {question.spec.min_coverage} is asked for"
-        problem = ReadingProblem("observation_stale:window_coverage", detail)
-    return ratio, problem
-
-
-def _about(what: str, problem: ReadingProblem) -> ReadingProblem:
-    return ReadingProblem(problem.code, f"{what}: {problem.detail}", problem.kind)
+        return ratio, ReadingProblem("observation_stale:window_coverage", detail)
+    return ratio, None
 
 
 def _details(answer: Answer) -> Iterator[tuple[str, Any]]:

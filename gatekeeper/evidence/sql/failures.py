@@ -113,8 +113,10 @@ def statement_problem(error: Exception, secrets: Secrets, *, limit_seconds: floa
     if cause is _Fault.MISTAKE:
         raise Mistake(said)
     if isinstance(cause, Unavailable):
-        limit = f"no answer within {limit_seconds:g} s: " if cause is Unavailable.TIMEOUT else ""
-        return unavailable(cause, limit + said)
+        if cause is not Unavailable.TIMEOUT:
+            return unavailable(cause, said)
+        limit = f"no answer within {limit_seconds:g} s"
+        return unavailable(cause, limit if said == "interrupted" else f"{limit}: {said}")  # SQLite's word for our limit
     return ReadingProblem("observation_invalid:query_failed", said)
 
 
@@ -125,8 +127,12 @@ def _original(error: Exception) -> BaseException:
 
 
 def _words(error: BaseException) -> str:
+    if isinstance(error, UnicodeError):
+        return "the text holds half of a surrogate pair, or what the database's encoding has no character for"
+    if isinstance(error, OSError):
+        return error.strerror or str(error).strip() or "the operating system gives no reason"
     told = _fields(error).get("M") or str(error)
-    return str(told).strip() or type(error).__name__
+    return str(told).strip() or "the driver gives no reason"
 
 
 def _fields(error: BaseException) -> Mapping[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from math import isfinite
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gatekeeper.documents.shapes import suggestion
 from gatekeeper.evidence.collection import STATISTICS, Kind
-from gatekeeper.evidence.reading import Reading, ReadingProblem, Side, checked_value, value_code
+from gatekeeper.evidence.reading import Reading, ReadingProblem, Side, checked_value, empty_code, value_code
 from gatekeeper.model.times import MICROSECONDS, parse_time, seconds_to_microseconds
 from gatekeeper.model.values import dataclass
 
@@ -50,8 +51,9 @@ def readings_of(
 ) -> list[Reading]:
     """The variant's reading and, where a column is named for it, the baseline's."""
     if not answer.rows:
-        empty = ReadingProblem("observation_missing:empty_result", "the query yields no row")
-        return without_answer(empty, metric, spec, source=source, record=record)
+        empty = {side: ReadingProblem(empty_code(side), "the query yields no row") for side in _sides(spec.columns)}
+        noted = {**record, "columns": _named(spec.columns)}
+        return [Reading(metric, side, source, problem=problem, record=noted) for side, problem in empty.items()]
     if len(answer.rows) > 1:
         several = ReadingProblem("observation_invalid:multiple_series", "the query yields more than one row")
         return without_answer(several, metric, spec, source=source, record=record)
@@ -100,7 +102,7 @@ def _sides(columns: Columns) -> dict[Side, str]:
 
 def _value(cell: object, spec: SqlMetric, side: Side, column: str) -> tuple[float | bool | None, ReadingProblem | None]:
     if cell is None:
-        return None, ReadingProblem("observation_missing:empty_result", f'the column "{column}" is NULL')
+        return None, ReadingProblem(empty_code(side), f'the column "{column}" is NULL')
     if isinstance(cell, bool) and spec.kind is Kind.BOOLEAN:
         return cell, None
     number = _number(cell)
@@ -184,6 +186,10 @@ def _text(cell: object) -> str | None:
         return _cut(f"{cell:f}" if is_plain else str(cell), _LONGEST_NUMBER)
     if isinstance(cell, (int, float)):
         return repr(cell)
+    if isinstance(cell, (list, tuple)):
+        return _cut("[" + ", ".join(_text(item) or "null" for item in cell[:_LONGEST_TEXT]) + "]", _LONGEST_TEXT)
+    if isinstance(cell, dict):
+        return _cut(json.dumps(cell, ensure_ascii=False, default=str), _LONGEST_TEXT)
     return _shown(cell) if isinstance(cell, (bytes, bytearray, memoryview)) else _cut(str(cell), _LONGEST_TEXT)
 
 
@@ -199,5 +205,7 @@ def _shown(cell: object) -> str:
         return f"a time: {cell.isoformat()}"
     if isinstance(cell, date):
         return f"a date: {cell.isoformat()}"
+    if isinstance(cell, (list, tuple, dict)):
+        return f"{'an object' if isinstance(cell, dict) else 'a list'}: {_text(cell)}"
     kind = "a boolean" if isinstance(cell, bool) else "a number" if _number(cell) is not None else "text"
     return f"{kind}: {_text(cell)}"

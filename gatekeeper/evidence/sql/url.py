@@ -66,7 +66,7 @@ def open_database(name: str, source: SqlSource, shared: Round) -> Database:
 
 def _url(written: str, where: str, secrets: Secrets) -> URL:
     """The expanded URL, its secrets hidden. No message quotes it: a parser's own would, or half a password."""
-    expanded = secrets.expand(written, where=where)
+    expanded = secrets.expand(written, where=where, is_address=True)
     try:
         url = make_url(expanded)
     except Exception:  # noqa: BLE001 - ArgumentError, ValueError for a port, and whatever else a text provokes

@@ -69,13 +69,16 @@ def endpoint_of(text: str, secrets: Secrets, *, where: str = "url") -> Endpoint:
         raise _refused(where, "it begins with neither http:// nor https://")
     if not split.hostname:
         raise _refused(where, "no host in it")
+    if split.port == 0:
+        raise _refused(where, "no server has the port 0")
     if "@" in split.path and "@" not in split.netloc:  # what precedes it is rather a password with a slash in it
         raise _refused(where, "an @ behind the host")
     credentials = _credentials(split.netloc, secrets)
     parameters = _parameters(split.query, secrets)
     host = split.netloc.rpartition("@")[2]
     url = f"{split.scheme}://{host}{split.path}"
-    shown = f"{split.scheme}://{f'{MASK}@' if '@' in split.netloc else ''}{host}{secrets.mask(split.path)}"
+    login = f"{MASK}@" if "@" in split.netloc else ""
+    shown = f"{split.scheme}://{login}{secrets.mask_host(host)}{secrets.mask(split.path)}"
     return Endpoint(url, parameters, credentials, shown + (f"?{MASK}" if split.query else ""), origin)
 
 

@@ -131,7 +131,7 @@ class _Usable:
 
     def __exit__(self, _type: object, error: BaseException | None, _traceback: object) -> None:
         if isinstance(error, (OSError, ValueError)):
-            reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or type(error).__name__
+            reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or "no reason given"
             raise CollectionError(
                 f"{self._where}: {self._path!r} cannot be used: {reason}",
                 remedy="name PEM files, relative to the collection file; a key has no passphrase",
@@ -139,7 +139,7 @@ class _Usable:
 
 
 def _proxy(text: str, secrets: Secrets, where: str) -> str:
-    address = secrets.expand(text, where=where).strip()
+    address = secrets.expand(text, where=where, is_address=True).strip()
     proxy = endpoint_of(address, secrets, where=where)
     if proxy.credentials is None:
         return proxy.base

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import socket
 import ssl
-from http.client import BadStatusLine
+from http.client import BadStatusLine, HTTPException, IncompleteRead, LineTooLong
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -45,7 +45,7 @@ def transport_problem(error: Exception, secrets: Secrets) -> ReadingProblem:
     an answer that breaks off is `observation_invalid:bad_response`.
     """
     causes = list(_causes(error))
-    server = _server(causes)
+    server = secrets.mask_host(_server(causes))
 
     def found(*types: type[BaseException]) -> BaseException | None:
         return next((cause for cause in causes if isinstance(cause, types)), None)
@@ -58,6 +58,14 @@ def transport_problem(error: Exception, secrets: Secrets) -> ReadingProblem:
         return unavailable(Unavailable.BAD_ENDPOINT, f"{server} is no address that can be asked")
     if found(*_CUT):
         return ReadingProblem(BAD_RESPONSE, f"the answer of {server} broke off, or its encoding is broken")
+    unreadable = found(HTTPException)
+    if unreadable is not None and not isinstance(unreadable, (BadStatusLine, IncompleteRead)):
+        what = (
+            "headers are too long"
+            if isinstance(unreadable, LineTooLong) or "headers" in str(unreadable)
+            else ("headers cannot be read")
+        )
+        return ReadingProblem(BAD_RESPONSE, f"{server} answered, and its {what}")
     through = " (by way of the proxy)" if found(requests.exceptions.ProxyError) else ""
     return unavailable(Unavailable.UNREACHABLE, _unreachable(causes, server, secrets) + through)
 

@@ -46,9 +46,10 @@ def test_a_recording_rule_over_data_that_stopped_is_as_old_as_the_data() -> None
 
 
 def test_a_stated_selector_is_not_bound_where_the_query_is_not(lab: Labs[Lab]) -> None:
-    """`bind: false` is of the whole metric: the newest of all variants counts, which is the canary's."""
+    """`bind: false` is of the whole metric: the oldest instance of all variants counts, which is the baseline's b-0."""
     metric = {"query": "max(up)", "bind": False, "watermark": {"selector": "http_requests_total"}}
-    assert age(collected(file(lab("healthy").url, {"up": metric})), "up") == 3.875
+    # b-0 is scraped 1.25 s after each quarter of a minute
+    assert age(collected(file(lab("healthy").url, {"up": metric})), "up") == 13.75
 
 
 EVENT_TIMES = {
@@ -93,10 +94,33 @@ def test_an_event_time_is_asked_of_the_same_variant(lab: Labs[Lab]) -> None:
     assert 'max(timestamp(up{variant="baseline"}))' in {request["params"]["query"] for request in proxy.requests}
 
 
-def test_an_offset_is_added_to_the_samples_time(lab: Labs[Lab]) -> None:
-    """The sample 10 minutes ago was as new then as the source is fresh now."""
-    snapshot = collected(file(lab("healthy").url, {"before": "sum(up offset 10m)"}))
-    assert (code(snapshot, "before"), age(snapshot, "before")) == (None, 3.875)
+def test_a_query_of_the_past_is_as_old_as_the_past(lab: Labs[Lab]) -> None:
+    """Ten minutes ago is no measurement of a canary that was changed since; what all share is not added back."""
+    metrics = {
+        "before": "sum(up offset 10m)",
+        "rates": "sum(rate(http_requests_total[5m] offset 10m))",
+        "change": "sum(up) - sum(up offset 10m)",
+        "two": "sum(up offset 20m) - sum(up offset 10m)",
+        "inside": "max_over_time(sum(up)[5m:1m] offset 10m)",
+    }
+    snapshot = collected(file(lab("healthy").url, metrics))
+    assert codes(snapshot) == {}
+    ages = {metric: age(snapshot, metric) for metric in metrics}
+    assert ages == {"before": 603.875, "rates": 603.875, "change": 3.875, "two": 603.875, "inside": 603.875}
+
+
+def test_an_instance_that_stopped_is_seen_behind_an_average(lab: Labs[Lab]) -> None:
+    """`avg(up)` is 1 all the same, and as old as the instance that nobody has heard of for four minutes."""
+    metrics = {"up": 'avg(up{job="checkout"})'}
+    assert age(collected(file(lab("healthy").url, metrics)), "up") == 3.875
+    lagging = collected(file(lab("lagging_instance").url, metrics))
+    assert (code(lagging, "up"), observation(lagging, "up")["value"]) == (None, 1)
+    assert age(lagging, "up") > 240
+    (source,) = lagging.document["_meta"]["sources"]
+    assert source["freshness_seconds"] > 240
+    # unless instances are told to be no targets
+    spared = collected(file(lab("lagging_instance").url, metrics, source={"target_labels": ["job"]}))
+    assert age(spared, "up") < 15
 
 
 def test_the_oldest_of_a_querys_series_dates_it(lab: Labs[Lab]) -> None:
@@ -188,8 +212,8 @@ def test_queries_stated_for_each_side_are_sent_as_they_are(lab: Labs[Lab]) -> No
     snapshot = collected(file(lab("healthy").url, {"up": metric}))
     assert [observation(snapshot, "up", baseline=side)["value"] for side in (False, True)] == [1, 2]
     assert observation(snapshot, "up", baseline=True)["query"] == 'sum(up{variant="baseline"})'
-    # b-1 is scraped 6.5 s after each quarter of a minute
-    assert observation(snapshot, "up", baseline=True)["watermark_event_time"] == "2025-12-31T23:59:51.500000Z"
+    # b-0 is scraped 1.25 s after each quarter of a minute, b-1 later
+    assert observation(snapshot, "up", baseline=True)["watermark_event_time"] == "2025-12-31T23:59:46.250000Z"
 
 
 def test_without_labels_and_without_binding_only_the_variant_is_asked(lab: Labs[Lab]) -> None:
@@ -205,6 +229,12 @@ def test_the_longest_range_with_its_offset_is_the_window(lab: Labs[Lab]) -> None
     query = "sum(rate(http_requests_total[5m])) - sum(rate(http_requests_total[5m] offset 10m))"
     snapshot = collected(file(lab("healthy").url, {"change": query}))
     assert snapshot.document["_meta"]["window"] == "15m"
+
+
+def test_what_all_selectors_are_shifted_by_is_age_and_no_window(lab: Labs[Lab]) -> None:
+    """The window begins its length before the watermark, which lies 10 minutes back already."""
+    snapshot = collected(file(lab("healthy").url, {"past": "sum(rate(http_requests_total[7m] offset 10m))"}))
+    assert snapshot.document["_meta"]["window"] == "7m"
 
 
 def test_metricsql_is_asked_where_its_age_is_stated(victoria: Labs[VictoriaLab]) -> None:

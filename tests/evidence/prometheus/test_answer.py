@@ -15,7 +15,7 @@ DATE = "Thu, 01 Jan 2026 00:00:00 GMT"
 def answer(status: int, body: Any, *, date: str | None = DATE, sent: float = SERVER_TIME, took: float = 0.5) -> Answer:
     """How a response with this body is judged."""
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return judge(Response(status, data, date, sent, sent + took), Secrets({}))
+    return judge(Response(status, data, date, sent, sent + took), Secrets({}), at=SERVER_TIME)
 
 
 def vector(*texts: str) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def test_a_secret_is_masked_before_a_text_is_cut() -> None:
     secrets.hide("s3cret-token-of-some-length")
     body = b"<html>" + b"x" * 160 + b" s3cret-token-of-some-length"
     for status in (200, 500):
-        problem = judge(Response(status, body, None, 0, 0), secrets).problem
+        problem = judge(Response(status, body, None, 0, 0), secrets, at=0).problem
         assert problem is not None
         assert "s3cret" not in problem.detail
 
@@ -120,6 +120,14 @@ CLOCKS = [
 def test_clocks_differ_only_as_far_as_the_header_proves(sent: float, took: float, expected: int) -> None:
     """So that two collections from machines in step record the same, however slow the answers."""
     assert answer(200, vector("1"), sent=sent, took=took).clock_difference_seconds == expected
+
+
+@pytest.mark.parametrize(("off", "is_taken"), [(-1, True), (-0.999, True), (1, True), (1.001, False), (-1.5, False)])
+def test_an_answer_of_another_time_is_none(off: float, *, is_taken: bool) -> None:
+    """A cache that answers with an hour-old value would confirm what was healthy then; whole seconds may pass."""
+    data = {"resultType": "scalar", "result": [SERVER_TIME + off, "1"]}
+    judged = answer(200, {"status": "success", "data": data})
+    assert (judged.problem is None, len(judged.samples)) == (is_taken, int(is_taken))
 
 
 @pytest.mark.parametrize("date", [None, "", "yesterday", "Thu, 99 Foo 2026 00:00:00 GMT"])

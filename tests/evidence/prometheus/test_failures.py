@@ -99,6 +99,16 @@ BAD_BODIES = {
     "a bare NaN": result({"resultType": "vector", "result": [{"metric": {}, "value": [T0, float("nan")]}]}),
     "text that is no number": result({"resultType": "vector", "result": [{"metric": {}, "value": [T0, "1_0"]}]}),
     "nested too deeply": b"[" * 100_000,
+    "success with an error": result(GOOD, error="expanding series"),
+    "a number beside a histogram": result(
+        {"resultType": "vector", "result": [{**ELEMENT, "histogram": [T0, {"count": "1", "sum": "1"}]}]}
+    ),
+    "a time that is text": result({"resultType": "vector", "result": [{"metric": {}, "value": [str(T0), "1"]}]}),
+    "no time": result({"resultType": "vector", "result": [{"metric": {}, "value": [None, "1"]}]}),
+    "an hour ago": result({"resultType": "vector", "result": [{"metric": {}, "value": [T0 - 3600, "1"]}]}),
+    "two seconds ago": result({"resultType": "vector", "result": [{"metric": {}, "value": [T0 - 2, "1"]}]}),
+    "two seconds ahead": result({"resultType": "vector", "result": [{"metric": {}, "value": [T0 + 2, "1"]}]}),
+    "a scalar of another time": result({"resultType": "scalar", "result": [T0 - 3600, "1"]}),
 }
 
 
@@ -126,6 +136,8 @@ PARTIAL: dict[str, Callable[[dict[str, Any]], Any]] = {
     "warnings": with_warnings("store 3 is down"),
     "isPartial": lambda body: {**body, "isPartial": True},
     "isPartial in text": lambda body: {**body, "isPartial": "true"},
+    "warnings among the data": lambda body: {**body, "data": {**body["data"], "warnings": ["store 3 is down"]}},
+    "isPartial among the data": lambda body: {**body, "data": {**body["data"], "isPartial": True}},
     "a warning that is no text": lambda body: {**body, "warnings": {"code": 7}},
 }
 
@@ -150,6 +162,8 @@ def test_remarks_of_a_server_are_recorded_and_are_no_trouble(lab: Labs[Lab]) -> 
 
 FAILED = {
     "prometheus": error("execution", "vector cannot contain metrics with the same labelset"),
+    "of a proxy": b"<html>Unprocessable</html>",
+    "without words": b"",
     "victoriametrics": error("422", 'error when executing query="x": cannot evaluate "x": duplicate time series'),
 }
 
@@ -171,6 +185,15 @@ def test_asking_for_a_time_that_the_server_has_not_reached_is_invalid(
     date = formatdate(T0 - ahead, usegmt=True)
     seen = under(lab("healthy").url, Fault(VALUE, status=200, body=result(GOOD), headers={"Date": date}))
     assert (seen["problem"] or {}).get("code") == expected
+
+
+@pytest.mark.parametrize(("behind", "expected"), [(5, None), (30, "observation_invalid:collected_at")])
+def test_a_clock_of_ours_that_is_behind_makes_no_age_young(lab: Labs[Lab], behind: int, expected: str | None) -> None:
+    """Ages count to our present: thirty seconds behind, data that are 140 s old pass a limit of 120."""
+    date = formatdate(time.time() + behind, usegmt=True)
+    seen = under(lab("healthy").url, Fault(VALUE, status=200, body=result(GOOD), headers={"Date": date}))
+    assert (seen["problem"] or {}).get("code") == expected
+    assert expected is None or "behind the server's" in seen["problem"]["detail"]
 
 
 def test_clocks_that_differ_are_on_record(lab: Labs[Lab]) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import time
 
 import pytest
@@ -45,6 +46,20 @@ def test_a_value_that_came_is_kept_when_what_dates_it_is_late(lab: Labs[Lab], la
     seen = observation(snapshot, "requests")
     assert (seen["value"], seen["value_text"]) == (1200, "1200")
     assert (seen["problem"]["code"], seen["problem"]["kind"]) == ("observation_missing:source_unavailable", "timeout")
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_a_server_that_drips_ends_at_the_limit_of_the_answer(lab: Labs[Lab], *, compressed: bool) -> None:
+    """A byte every 50 ms keeps each read within its time; the deadline of the collection is far away."""
+    fault = Fault("floor", drip_seconds=0.05)
+    if compressed:
+        fault = Fault("floor", status=200, body=gzip.compress(bytes(range(256))), drip_seconds=0.05)
+        fault.headers["Content-Encoding"] = "gzip"
+    started = time.monotonic()
+    with FaultProxy(lab("healthy").url, [fault]) as proxy:
+        snapshot = collected(file(proxy.url, {"requests": REQUESTS}, labels=False, source={"timeout_seconds": 0.5}))
+    assert time.monotonic() - started < 2
+    assert observation(snapshot, "requests")["problem"]["kind"] == "timeout"
 
 
 def test_values_are_asked_before_what_is_known_about_them(lab: Labs[Lab]) -> None:

@@ -17,6 +17,8 @@ from gatekeeper.evidence.prometheus.promql_queries import (
     watermark_query,
 )
 
+TARGETS = ("job", "pod")
+
 
 def only(query: str) -> Selector:
     """The one selector of a query."""
@@ -27,7 +29,7 @@ def only(query: str) -> Selector:
 def test_the_questions_keep_the_offset_and_drop_the_window() -> None:
     """The newest sample of the moment that the query reads, not of the present."""
     selector = only('max_over_time(rate(x{a="}"}[5m] offset 90s)[30m:1m] offset -1h)')
-    assert watermark_query(selector) == 'max(timestamp(x{a="}"} offset -58m30s))'
+    assert watermark_query(selector, TARGETS) == 'max(timestamp(x{a="}"} offset -58m30s))'
     assert deep_watermark_query(selector, "30m", Dialect.PROMETHEUS) == (
         'max(max_over_time(timestamp(x{a="}"} offset -58m30s)[30m:1m]))'
     )
@@ -53,18 +55,27 @@ def test_coverage_is_asked_of_selectors_with_a_window_by_name() -> None:
 def test_coverage_counts_a_target_once_and_a_series_without_instance_by_itself() -> None:
     """One question a group, whatever the selectors match already."""
     (group,) = coverage_groups(selectors(parse('rate(x{instance=~"a.*"}[1h30m] offset 1m) + rate(x[90m] offset 1m)')))
-    assert coverage_query(group) == (
-        'min(max by (job, instance) (count_over_time(x{instance!="",instance=~"a.*"}[1h30m] offset 1m)'
+    assert coverage_query(group, TARGETS) == (
+        'min(max by (job, pod) (count_over_time(x{instance!="",instance=~"a.*"}[1h30m] offset 1m)'
         ' or count_over_time(x{instance!=""}[1h30m] offset 1m))'
         ' or count_over_time(x{instance="",instance=~"a.*"}[1h30m] offset 1m)'
         ' or count_over_time(x{instance=""}[1h30m] offset 1m))'
     )
     (one,) = coverage_groups([only('rate({__name__="x"}[5m])')])
-    assert coverage_query(one) == (
-        'min(max by (job, instance) (count_over_time({__name__="x",instance!=""}[5m]))'
+    assert coverage_query(one, TARGETS) == (
+        'min(max by (job, pod) (count_over_time({__name__="x",instance!=""}[5m]))'
         ' or count_over_time({__name__="x",instance=""}[5m]))'
     )
-    parse(coverage_query(group))
+    parse(coverage_query(group, TARGETS))
+
+
+def test_an_instant_is_as_old_as_its_oldest_target() -> None:
+    """`avg(up)` would else be as new as the instance that still answers."""
+    assert watermark_query(only('x{a="b"} offset 1m'), TARGETS) == (
+        'min(max by (job, pod) (timestamp(x{a="b",instance!=""} offset 1m))'
+        ' or timestamp(x{a="b",instance=""} offset 1m))'
+    )
+    parse(watermark_query(only("x"), TARGETS))
 
 
 def test_a_window_with_one_sample_more_is_covered_once() -> None:
@@ -77,9 +88,9 @@ def test_a_window_with_one_sample_more_is_covered_once() -> None:
 @pytest.mark.parametrize(
     "ask",
     [
-        watermark_query,
+        lambda one: watermark_query(one, TARGETS),
         bucket_bounds_query,
-        lambda one: coverage_query([one]),
+        lambda one: coverage_query([one], TARGETS),
         lambda one: deep_watermark_query(one, "30m", Dialect.PROMETHEUS),
         lambda one: deep_watermark_query(one, "30m", Dialect.VICTORIAMETRICS),
     ],

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gatekeeper.evidence.collection import Dialect
+from gatekeeper.evidence.collection import TARGET_LABELS, Dialect
 from gatekeeper.evidence.prometheus.promql import Selector, bind, parse, selectors
 from gatekeeper.evidence.prometheus.promql_facts import histogram_quantiles
 from gatekeeper.evidence.prometheus.promql_queries import (
@@ -127,7 +127,7 @@ def test_watermarks_are_times_of_samples(
     server: Lab | VictoriaLab = lab(name) if dialect is Dialect.PROMETHEUS else victoria(name)
     selector = only(f"rate(up[5m] {offset})")
     expected = newest(server.scenario, T0 - OFFSETS[offset])
-    near = server.value(watermark_query(selector), at=T0)
+    near = server.value(watermark_query(selector, TARGET_LABELS), at=T0)
     deep = server.value(deep_watermark_query(selector, "30m", dialect), at=T0)
     late = T0 - OFFSETS[offset] - expected
     marked = name == "canary_marked_stale" and late > INTERVAL
@@ -140,7 +140,7 @@ def covered(server: Server, query: str, labels: dict[str, str] | None = None) ->
     """The part of the window that is covered, of each group of the query; None without a sample."""
     found = []
     for group in coverage_groups(selectors(parse(bind(query, CANARY if labels is None else labels)))):
-        samples = server.value(coverage_query(group), at=T0)
+        samples = server.value(coverage_query(group, TARGET_LABELS), at=T0)
         found.append(None if samples is None else coverage_ratio(samples, group[0].window_seconds, INTERVAL))
     return found
 

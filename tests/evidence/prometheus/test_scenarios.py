@@ -7,7 +7,7 @@ import pytest
 from gatekeeper.model.times import require_time
 from tests.evidence.prometheus.collecting import ERROR_RATIO, P95, REQUESTS, code, codes, collected, file, observation
 from tests.lab.fixtures import Labs
-from tests.lab.series import T0
+from tests.lab.series import T0, Scenario
 from tests.lab.servers import Lab, VictoriaLab
 
 pytestmark = pytest.mark.server
@@ -35,6 +35,12 @@ def bound(variant: str) -> dict[str, str]:
     }
 
 
+def oldest_target(scenario: Scenario, variant: str) -> float:
+    """The newest sample of `up` of the instance that is the farthest behind."""
+    instances = [one for one in scenario.series if one.name == "up" and one.labels.get("variant") == variant]
+    return min(max(at for at, value in one.samples if value == 1) for one in instances)
+
+
 STALE = "observation_stale:over_freshness_budget"
 COVERAGE = "observation_stale:window_coverage"
 EMPTY = "observation_missing:empty_result"
@@ -57,7 +63,10 @@ EXPECTED: dict[str, dict[str, str]] = {
     "partial_response": dict.fromkeys(
         (*METRICS, *(f"baseline.{name}" for name in bound("baseline"))), "evidence_missing:partial_response"
     ),
-    "empty": dict.fromkeys((*METRICS, *(f"baseline.{name}" for name in bound("baseline"))), EMPTY),
+    "empty": {
+        **dict.fromkeys(METRICS, EMPTY),
+        **{f"baseline.{name}": "observation_missing:baseline_metric" for name in bound("baseline")},
+    },
 }
 
 
@@ -77,7 +86,8 @@ def test_every_scenario_states_its_values_ages_and_exactly_its_troubles(lab: Lab
             else:
                 assert seen["value"] is None
             if watermark is not None:
-                assert abs(require_time(seen["watermark_event_time"]) / 1e6 - watermark) <= 0.002
+                expected = oldest_target(server.scenario, variant) if name == "instances" else watermark
+                assert abs(require_time(seen["watermark_event_time"]) / 1e6 - expected) <= 0.002
     ledger = server.scenario.facts["watermark_ledger"]
     if ledger is not None:
         for name, expected in (("mismatches", 0), ("killswitch", False)):

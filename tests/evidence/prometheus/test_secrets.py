@@ -56,6 +56,19 @@ def test_a_refusal_tells_no_secret() -> None:
     assert not [part for part in PARTS if part in text]
 
 
+def test_a_part_of_the_address_from_the_environment_is_told_nowhere() -> None:
+    """Its name tells nothing of what it is: a path, a tenant, a host."""
+    environ = {"WHERE": "room-77aa", "HOST": "127.0.0.1"}
+    for faults in ([Fault(status=500, body=b"no /ROOM-77AA/api on 127.0.0.1")], [Fault(drop=True)]):
+        with FaultProxy(None, faults) as proxy:
+            url = f"http://${{HOST}}:{proxy.port}/${{WHERE}}"
+            snapshot = collected(file(url, {"requests": REQUESTS}, labels=False), environ)
+        seen = observation(snapshot, "requests")
+        assert seen["endpoint"] == f"http://***:{proxy.port}/***"
+        written = json.dumps(snapshot.document).lower()
+        assert not [part for part in environ.values() if part in written]
+
+
 def test_an_unreachable_server_tells_no_secret() -> None:
     """The libraries' own texts quote the address with all that is in it."""
     snapshot = collected(document(refused_port()), ENVIRON)
