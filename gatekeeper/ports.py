@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from gatekeeper.model.exchange import Expectation, Receipt
+from gatekeeper.model.indexed import Count, Facet, Place, Selection, StoredLine
 from gatekeeper.model.policy import LoadedPolicy
 from gatekeeper.model.run import Run
 from gatekeeper.model.snapshot import Snapshot
@@ -95,6 +96,59 @@ class LedgerView(Protocol):
     def warnings(self) -> Sequence[str]:
         """What the reader noticed: missing seqs, repaired state, damaged lines."""
         ...
+
+
+class EventIndex(Protocol):
+    """What the events of one log say of themselves, kept beside it, so that queries need not read the lines.
+
+    Most lines are listed: their seqs rise and their times never fall. The few others (damaged, founding-style,
+    doubled) are odd: they are read and judged one by one. It holds one state of the log until it is closed.
+    Every method raises IndexUnusableError where it cannot answer; then the log itself is read.
+    """
+
+    def facets(self) -> Mapping[int, Facet]:
+        """Every facet that a listed event has, by its number."""
+        ...
+
+    def spans(self) -> Sequence[tuple[int, int]]:
+        """First and last seq of each row of listed events without a gap, in the order of the log."""
+        ...
+
+    def odd_lines(self) -> Iterator[StoredLine]:
+        """The lines that are not listed, blank ones left out, in the order of the log."""
+        ...
+
+    def torn_line(self) -> StoredLine | None:
+        """What stands behind the last newline."""
+        ...
+
+    def seq_from(self, moment: int) -> int:
+        """`seq` of the first listed event that is not before *moment* (microseconds); behind the last if none is."""
+        ...
+
+    def places(self, selection: Selection, *, limit: int | None = None) -> Iterator[Place]:
+        """The selected events, by rising seq, the first *limit* of them."""
+        ...
+
+    def read(self, places: Iterator[Place]) -> Iterator[StoredLine]:
+        """Their lines, each compared with the digest that the index knows."""
+        ...
+
+    def count(self, selection: Selection, by: Sequence[str]) -> Iterator[Count]:
+        """How many of the selected events share a facet and what *by* names; no line is read.
+
+        Args:
+            by: any of `COUNTED_BY`.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give the state of the log up that it holds."""
+        ...
+
+
+COUNTED_BY = ("day", "run", "experiment", "variant", "actor")
+"""What an `EventIndex` counts by besides facets."""
 
 
 class Ledger(Protocol):

@@ -11,12 +11,17 @@ from gatekeeper.ledger.fsops import close_quietly
 from gatekeeper.ledger.head import Head
 from gatekeeper.ledger.projection import Projection, after_failure, database_path, open_projection
 from gatekeeper.ledger.projection_fold import StaleFoldError
+from gatekeeper.ledger.projection_schema import UnusableProjectionError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from gatekeeper.ledger.fsops import FileOps
+
+BURST_EVENTS = 256
+"""How far the projection may lag behind one writer that appends again and again without reading."""
 
 _ATTEMPTS = 4  # the database as it is, as another process has just left it, one made anew, one in memory
 
@@ -91,6 +96,16 @@ class Follower:
         """The projection failed while it was used: take another in its place."""
         self._projection = after_failure(self.projection(), error, self.ops, self.warnings)
 
+    def open_existing(self) -> bool:
+        """Use the database that is there; False where there is none that can be used, and nothing is made anew."""
+        if self._projection is None:
+            try:
+                is_begun = self.ops.length(database_path(self.path)) > 0
+                self._projection = Projection(self.path, self.ops) if is_begun else None
+            except (OSError, sqlite3.Error, UnusableProjectionError):
+                return False
+        return self._projection is not None and not self._projection.in_memory
+
     def snapshot(self, descriptor: int | None) -> Projection:
         """The projection, level with the log and at rest until the next call.
 
@@ -112,11 +127,66 @@ class Follower:
         except OSError as error:
             self._read_in_memory(descriptor, error)
             return self.projection()
+        fresh: int | None = None
         try:
-            self._catch_up(descriptor, self._whole_size(descriptor))
+            fresh = self._open_again()
+            self._catch_up(fresh, self._whole_size(fresh))
         finally:
+            if fresh is not None:
+                close_quietly(self.ops, fresh)
             close_quietly(self.ops, lock)
         return self.projection()
+
+    def level(self, descriptor: int, *, most: int) -> bool:
+        """Bring the projection level with the log, for a query, and hold that state.
+
+        Args:
+            descriptor: of the log.
+            most: how many bytes of it may be unread; with more nothing is done.
+
+        Returns:
+            Whether it is level, and its database can be read by others, too.
+
+        Raises:
+            OSError: no lock is to be had. StateUnreadableError: the log is another history.
+        """
+        projection = self.projection()
+        projection.begin_snapshot()
+        size = self.ops.size(descriptor)
+        if projection.is_current(descriptor, size):
+            return True
+        if projection.unread(descriptor, size) > most:
+            return False
+        lock, fresh = self.lock(), None
+        try:
+            fresh = self._open_again()
+            size = 0 if fresh is None else torn.terminated_size(self.ops, fresh, self.ops.size(fresh))
+            self._catch_up(fresh, size)
+            self.projection().begin_snapshot()
+        finally:
+            if fresh is not None:
+                close_quietly(self.ops, fresh)
+            close_quietly(self.ops, lock)
+        return not self.projection().in_memory
+
+    def project(self, failures: Sequence[Exception], *, is_burst: bool = False) -> None:
+        """The state second. Failing here loses nothing: the next call reads the lines from the log.
+
+        Args:
+            failures: what hindered the fold while it took the lines.
+            is_burst: more appends are likely to follow.
+        """
+        fold = self.projection().fold
+        try:
+            for failure in failures:
+                raise failure
+            if not (is_burst and fold.pending < BURST_EVENTS) or fold.connection.in_transaction:
+                fold.flush()
+        except StaleFoldError:
+            self.drop()  # another writer has just left its state: the next call reads the lines
+        except sqlite3.Error as error:
+            self.warnings.append(f"{database_path(self.path)} was not updated ({error}): the next call does it")
+            self.drop()
 
     def make_ready(self, descriptor: int) -> int:
         """With the lock held: keep a torn tail aside, cut it off, read every line. The log's size then.
@@ -138,6 +208,13 @@ class Follower:
             torn.cut_torn_tail(self.ops, descriptor, self.path, size=size, end=end)
         self._catch_up(descriptor, end)
         return end
+
+    def _open_again(self) -> int | None:
+        """The file that is live now that the lock is held: it may have been rotated since it was opened."""
+        try:
+            return self.ops.open(self.path, os.O_RDONLY)
+        except FileNotFoundError:
+            return None
 
     def _size(self, descriptor: int | None) -> int:
         return self.ops.size(descriptor) if descriptor is not None else 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import stat
 from functools import cache
 
 TYPE_CHECKING = False
@@ -75,6 +76,18 @@ class FileOps:
         """Cut the file to *length* bytes."""
         os.ftruncate(descriptor, length)
 
+    def make_like(self, descriptor: int, path: str) -> None:
+        """Give an open file the permissions of the one at *path*, and its owner where that is allowed."""
+        found = os.stat(path)
+        own = os.fstat(descriptor)
+        if (own.st_uid, own.st_gid) != (found.st_uid, found.st_gid):
+            try:  # noqa: SIM105 - contextlib is not worth its import on this path
+                os.fchown(descriptor, found.st_uid, found.st_gid)
+            except PermissionError:  # another user's log that this one may append to
+                pass
+        if stat.S_IMODE(own.st_mode) != stat.S_IMODE(found.st_mode):
+            os.fchmod(descriptor, stat.S_IMODE(found.st_mode))
+
     def flush_directory(self, path: str) -> None:
         """Wait until the names in a directory are on the device."""
         descriptor = os.open(path, os.O_RDONLY)
@@ -90,6 +103,10 @@ class FileOps:
         except (FileNotFoundError, NotADirectoryError):
             return False
         return True
+
+    def length(self, path: str) -> int:
+        """Length in bytes of the file that has this name, without opening it: a database's locks end at any close."""
+        return os.stat(path).st_size
 
     def make_directory(self, path: str) -> None:
         """Create one directory."""

@@ -19,6 +19,7 @@ class Head:
         anchor_offset, anchor_length, anchor_digest: the present file's last line that is not blank,
             by which the file is known again; length -1 when it has none.
         segment: counts the files that were seen in this place; offsets hold for one of them.
+        listed: `seq` of the last event of the present file that the index lists; 0 when there is none.
         is_complete: False where a part of the history is missing and nobody accepted that.
     """
 
@@ -30,6 +31,7 @@ class Head:
         "end",
         "is_complete",
         "lines",
+        "listed",
         "segment",
         "seq",
         "ts",
@@ -46,6 +48,7 @@ class Head:
         anchor_length: int = -1,
         anchor_digest: str = "",
         segment: int = 1,
+        listed: int = 0,
         is_complete: bool = True,  # noqa: FBT001, FBT002 - a row of the table, in its order
     ) -> None:
         self.seq = seq
@@ -57,19 +60,20 @@ class Head:
         self.anchor_length = anchor_length
         self.anchor_digest = anchor_digest
         self.segment = segment
+        self.listed = listed
         self.is_complete = is_complete
 
     def row(self) -> tuple[int | str, ...]:
         """All attributes, in the order in which the head is made and kept."""
         return (
             self.seq, self.digest, self.ts, self.lines, self.end, self.anchor_offset, self.anchor_length,
-            self.anchor_digest, self.segment, int(self.is_complete),
+            self.anchor_digest, self.segment, self.listed, int(self.is_complete),
         )  # fmt: skip
 
     def leave_file(self) -> None:
         """The present file is another one: nothing of it has been read yet."""
         self.segment += 1
-        self.lines = self.end = self.anchor_offset = 0
+        self.lines = self.end = self.anchor_offset = self.listed = 0
         self.anchor_length, self.anchor_digest = -1, ""
 
     def pass_line(self, offset: int, length: int, digest: str) -> None:

@@ -16,7 +16,6 @@ from gatekeeper.ledger.appending import append_durably, new_file_words, open_for
 from gatekeeper.ledger.following import Follower
 from gatekeeper.ledger.fsops import FileOps, close_quietly, make_directories, read_all
 from gatekeeper.ledger.projection import database_path
-from gatekeeper.ledger.projection_fold import StaleFoldError
 from gatekeeper.ledger.projection_schema import discard
 from gatekeeper.ledger.sealing import Sealed, check_expectation, seal_all, take_all
 from gatekeeper.ledger.viewing import Viewer
@@ -28,12 +27,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gatekeeper.ledger.projection_view import ProjectionView
+    from gatekeeper.ledger.rotation import Rotation
     from gatekeeper.model.policy import LoadedPolicy
     from gatekeeper.ports import Clock
 
-BURST_EVENTS = 256
-"""How far the projection may lag behind one writer that appends again and again without reading."""
-
+_UNREADABLE_REMEDY = "mend the path or its permissions; until then only safety rules are asked"
 
 BULK_APPENDS = 64
 """From so many appends in a row on, a faster encoder repays its import."""
@@ -46,11 +44,13 @@ class NdjsonLedger:
         path: of the log; its directory is created by the first append.
         clock: gives each event its `ts`.
         ops: the disk calls.
+        rotate_bytes: an append that finds the file longer than this, its head aside, seals it first; None: never.
     """
 
-    def __init__(self, path: str, *, clock: Clock, ops: FileOps | None = None) -> None:
+    def __init__(self, path: str, *, clock: Clock, ops: FileOps | None = None, rotate_bytes: int | None = None) -> None:
         self.path = os.path.abspath(path)
         self._clock = clock
+        self._rotate_bytes = rotate_bytes
         self._ops = ops if ops is not None else FileOps()
         self._follower = Follower(self.path, self._ops)
         self._viewer = Viewer(self._follower)
@@ -68,10 +68,13 @@ class NdjsonLedger:
             if self._ops.exists(markers.marker_path(self.path)):
                 self._record_notes()
             return self._viewer.view()
+        except StateUnreadableError:
+            raise
+        except LogError as error:  # a file of the log that cannot be read
+            raise StateUnreadableError(error.message, remedy=_UNREADABLE_REMEDY) from error
         except OSError as error:
             raise StateUnreadableError(
-                f"{self.path} cannot be read: {error.strerror or error}",
-                remedy="mend the path or its permissions; until then only safety rules are asked",
+                f"{self.path} cannot be read: {error.strerror or error}", remedy=_UNREADABLE_REMEDY
             ) from error
 
     def append(
@@ -129,6 +132,18 @@ class NdjsonLedger:
 
         return read_file(self._ops, self.path, start=start)
 
+    def rotate(self, *, actor: str, larger_than: int = 0) -> Rotation | None:
+        """Seal the live file and begin a new one; None when it has no event, or is not larger than that many bytes.
+
+        Raises:
+            LogError: it could not be done; the log is as it was.
+            StateUnreadableError: the log is another history than the one seen.
+        """
+        from gatekeeper.ledger.rotation import rotate_now
+
+        self._follower.settle()
+        return rotate_now(self._follower, now=self._clock.now(), actor=actor, larger_than=larger_than)
+
     def head(self) -> Mapping[str, Any]:
         """The log's end: `seq` (0: no event), `digest` (the next `prev`), `ts`, `is_complete`."""
         self.view()
@@ -179,6 +194,12 @@ class NdjsonLedger:
             if expect is not None and (expect.slot is not None or expect.key is not None):
                 self._follower.settle()  # these are looked up in the tables
             size = self._follower.make_ready(descriptor)
+            is_long = self._rotate_bytes is not None and size > self._rotate_bytes
+            if is_long or (size == 0 and self._follower.projection().head.seq):
+                from gatekeeper.ledger.rotation import before_append
+
+                now, limit = self._clock.now(), self._rotate_bytes
+                descriptor, size = before_append(self._follower, descriptor, size, now=now, actor=actor, limit=limit)
             if self._ops.exists(markers.marker_path(self.path)):
                 size = self._append_notes(descriptor, size, actor)
             return self._append(descriptor, size, drafts, expect=expect, policies=policies, actor=actor)
@@ -240,24 +261,8 @@ class NdjsonLedger:
         if found is not None:
             kept_in = torn.file_as_told(self._ops, self.path, found)
             warnings.append(f"an unfinished line of {found.document['bytes']} bytes was cut off and kept in {kept_in}")
-        self._project(failures)
+        self._follower.project(failures, is_burst=self._appends_in_a_row > 1)
         return Receipt(tuple(sealed.events), (*warnings, *self._follower.take_warnings()))
-
-    def _project(self, failures: Sequence[Exception]) -> None:
-        """The state second. Failing here loses nothing: the next call reads the lines from the log."""
-        fold = self._follower.projection().fold
-        try:
-            for failure in failures:
-                raise failure
-            is_burst = self._appends_in_a_row > 1 and fold.pending < BURST_EVENTS
-            if not is_burst or fold.connection.in_transaction:
-                fold.flush()
-        except StaleFoldError:
-            self._follower.drop()  # another writer has just left its state: the next call reads the lines
-        except sqlite3.Error as error:
-            place = database_path(self.path)
-            self._follower.warnings.append(f"{place} was not updated ({error}): the next call does it")
-            self._follower.drop()
 
     def _record_notes(self) -> None:
         """Before anything is decided, REJECTs that could not be recorded become events; failing is told only."""

@@ -10,7 +10,7 @@ import sqlite3
 
 from gatekeeper.errors import StateUnreadableError
 from gatekeeper.ledger.chain import seq_of
-from gatekeeper.ledger.codec import decoder_for, terminated_lines
+from gatekeeper.ledger.codec import BULK_BYTES, decoder_for, terminated_lines
 from gatekeeper.ledger.fsops import read_exactly
 from gatekeeper.ledger.projection_fold import Fold
 from gatekeeper.ledger.projection_rows import digest_blob
@@ -23,7 +23,7 @@ from gatekeeper.ledger.projection_schema import (
 )
 from gatekeeper.model.canonical import GENESIS_DIGEST
 from gatekeeper.model.event import line_digest
-from gatekeeper.model.line import is_blank, is_chained
+from gatekeeper.model.line import decode, is_blank, is_chained
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,7 +85,18 @@ class Projection:
 
     def is_current(self, descriptor: int | None, size: int) -> bool:
         """Whether the file is the one that was read, up to its end."""
-        return size == self.head.end and self._has_anchor(descriptor)
+        if size != self.head.end or not self._has_anchor(descriptor):
+            return False
+        if size == 0 and self._is_unread:  # a log begins, or its live file is gone and others stand beside it
+            from gatekeeper.ledger.projection_segments import has_files
+
+            return not has_files(self._ops, self.path)
+        return True
+
+    def unread(self, descriptor: int, size: int) -> int:
+        """How many bytes of the file must be read to know all of it."""
+        head = self.head
+        return size - head.end if head.end <= size and self._has_anchor(descriptor) else size
 
     def catch_up(self, descriptor: int | None, size: int) -> None:
         """Read what the file has and the projection has not; the caller holds the lock and flushes after.
@@ -97,12 +108,21 @@ class Projection:
         Raises:
             StateUnreadableError: the file holds another history.
         """
-        head = self.head
-        is_unread = head.seq == 0 and head.digest == GENESIS_DIGEST and head.end == 0
-        if is_unread or (0 < head.end <= size and self._has_anchor(descriptor)):
+        if 0 < self.head.end <= size and self._has_anchor(descriptor):
+            self._read_on(descriptor, size)
+            return
+        from gatekeeper.ledger.projection_segments import follow
+
+        is_unread = self._is_unread
+        if follow(self.fold, self._ops, self.path) or is_unread:
             self._read_on(descriptor, size)
         else:
             self._read_again(descriptor, size)
+
+    @property
+    def _is_unread(self) -> bool:
+        head = self.head
+        return head.seq == 0 and head.digest == GENESIS_DIGEST and head.end == 0
 
     def _has_anchor(self, descriptor: int | None) -> bool:
         head = self.head
@@ -119,19 +139,29 @@ class Projection:
         if descriptor is None:
             return
         fold, start = self.fold, self.head.end
-        decode = decoder_for(size - start)
-        for offset, line in terminated_lines(self._ops, descriptor, start=start, end=size):
-            if is_blank(line):
+        if size - start < BULK_BYTES:
+            for offset, line in terminated_lines(self._ops, descriptor, start=start, end=size):
+                if is_blank(line):
+                    fold.head.pass_blank(offset, len(line))
+                else:
+                    fold.take(decode(line), line, offset)
+            return
+        from gatekeeper.ledger.ahead import prepared_lines
+
+        for offset, line, prepared in prepared_lines(self._ops, descriptor, start=start, end=size):
+            if prepared is None:
                 fold.head.pass_blank(offset, len(line))
             else:
-                fold.take(decode(line), line, offset)
+                event, digest, said = prepared
+                fold.take(event, line, offset, digest=digest, said=said)
 
     def _read_again(self, descriptor: int | None, size: int) -> None:
         """Another file stands in the log's place, or the old one was changed: find what is new in it."""
         fold, last = self.fold, self.head.seq
         fold.begin()
-        fold.head.leave_file()
-        expected, missing, unknown = self._first_seq(), list[str](), 0
+        fold.is_atomic = True  # the counts are right again at the end only
+        fold.leave_file()
+        expected, missing, unknown = self._first_seq(), list[tuple[int, int]](), 0
         decode = decoder_for(size)
         lines = terminated_lines(self._ops, descriptor, start=0, end=size) if descriptor is not None else ()
         for offset, line in lines:
@@ -141,54 +171,73 @@ class Projection:
             event, digest = decode(line), line_digest(line)
             seq = seq_of(event) if event is not None and is_chained(event) else None
             if seq is not None and seq <= last:
-                if self._is_known(seq, digest, offset):
+                if self._find_again(seq, digest, offset, len(line)):
                     if seq > expected:
-                        missing.append(_range(expected, seq - 1))
+                        missing.append((expected, seq - 1))
                     expected = max(expected, seq + 1)
                 else:
                     unknown += 1
                 fold.head.pass_line(offset, len(line), digest)
-            elif self._is_stray(digest):
+            elif self._is_stray(digest, offset, len(line)):
                 fold.head.pass_line(offset, len(line), digest)
             else:
                 fold.take(event, line, offset)
+        fold.write()
+        fold.index.count_anew()
         if expected <= last:
-            missing.append(_range(expected, last))
+            missing.append((expected, last))
         if missing:
-            fold.warnings.append(
-                f"{self.path} no longer holds {', '.join(missing)}: rotated or cut; "
-                f"run states stay, the log goes on from seq {last}"
-            )
+            self._name_missing(missing, last)
         if unknown:
             fold.warnings.append(
                 f"{self.path} now holds {unknown} events older than those seen before; "
                 "`gatekeeper log rebuild` takes them in"
             )
 
+    def _name_missing(self, missing: list[tuple[int, int]], last: int) -> None:
+        from gatekeeper.ledger.projection_segments import missing_seqs
+
+        gone = [lost for span in missing for lost in missing_seqs(self._ops, self.path, *span)]
+        if gone:
+            self.fold.warnings.append(
+                f"{self.path} no longer holds {', '.join(_range(*lost) for lost in gone)}: rotated or cut; "
+                f"run states stay, the log goes on from seq {last}"
+            )
+
     def _first_seq(self) -> int:
         first = self.connection.execute("SELECT min(seq) FROM events").fetchone()[0]
         return 1 if first is None else int(first)
 
-    def _is_known(self, seq: int, digest: str, offset: int) -> bool:
+    def _find_again(self, seq: int, digest: str, offset: int, length: int) -> bool:
         """Whether the event was seen before, its new place noted; False: older than all that was seen."""
-        row = self.connection.execute("SELECT digest FROM events WHERE seq = ?", (seq,)).fetchone()
+        index, head = self.fold.index, self.head
+        row = self.connection.execute("SELECT digest, facet, segment FROM events WHERE seq = ?", (seq,)).fetchone()
         if row is not None and row[0] == digest_blob(digest):
-            self.connection.execute(
-                "UPDATE events SET segment = ?, offset = ? WHERE seq = ?", (self.head.segment, offset, seq)
-            )
+            _, facet, segment = row
+            is_usual = facet is not None and seq > head.listed
+            if segment != head.segment:  # else the line stands there twice
+                index.find_again(seq, head, offset, is_usual=is_usual)
+            if not is_usual:
+                index.take_odd(head, offset, length, row[0])
             return True
-        if self._is_stray(digest):
+        if self._is_stray(digest, offset, length):
             return True
         if row is None:
+            index.take_odd(head, offset, length, digest_blob(digest))
             return False
         raise StateUnreadableError(
             f"{self.path}: seq {seq} is not the event that was recorded before: this file is another history",
             remedy="put the right log back, or take this one as it is with `gatekeeper log rebuild`",
         )
 
-    def _is_stray(self, digest: str) -> bool:
-        found = self.connection.execute("SELECT 1 FROM strays WHERE digest = ?", (digest_blob(digest),)).fetchone()
-        return found is not None
+    def _is_stray(self, digest: str, offset: int, length: int) -> bool:
+        """Whether the line was seen before and is none that the index lists, its new place noted."""
+        blob = digest_blob(digest)
+        found = self.connection.execute("SELECT event_id, run_id FROM odd WHERE digest = ? LIMIT 1", (blob,)).fetchone()
+        if found is None:
+            return False
+        self.fold.index.take_odd(self.head, offset, length, blob, found)
+        return True
 
 
 def database_path(path: str) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+from functools import cache
+from hashlib import sha256
 
-from gatekeeper.model.event import content_question_of
 from gatekeeper.model.run import Run
 from gatekeeper.model.times import format_time, parse_time
-from gatekeeper.model.values import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,10 +15,20 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-_COLUMN_TYPES = frozenset({str, int, bytes, type(None)})
-_INSERT_RUN = "INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?)"
-_UPDATE_RUN = "UPDATE runs SET state = ?, incomplete = ?, version = ?, body = ? WHERE run_id = ?"
-_UPDATE_SLOT = "UPDATE runs SET experiment_id = ?, variant_id = ?, simulated = ?, live = ? WHERE run_id = ?"
+RUN_COLUMNS = "number, run_id, experiment_id, variant_id, simulated, state, incomplete, first_seq, version, body"
+"""What `run_of_row` takes."""
+
+_IN_COLUMNS = frozenset(
+    {"run_id", "experiment_id", "variant_id", "simulated", "state", "history", "first_seq", "version"}
+)
+_INSERT_RUN = (
+    "INSERT INTO runs (run_id, experiment_id, variant_id, simulated, state, live, incomplete, first_seq, version, "
+    "body) VALUES (?,?,?,?,?,?,?,?,?,?)"
+)
+_UPDATE_RUN = "UPDATE runs SET state = ?, incomplete = ?, version = ?, body = ? WHERE number = ?"
+_UPDATE_SLOT = "UPDATE runs SET experiment_id = ?, variant_id = ?, simulated = ?, live = ? WHERE number = ?"
+_QUESTION_DIGITS = 15  # of 4 bits each: SQLite has integers of 64
+_SHARED = ("policy_digest", "evidence")  # of the last ACCEPT, as a rule those of the run
 
 
 def digest_blob(digest: str) -> bytes:
@@ -26,61 +36,33 @@ def digest_blob(digest: str) -> bytes:
     return bytes.fromhex(digest[7:])
 
 
-def accept_question(question: str) -> str:
-    """How the tables name the content question of an ACCEPT."""
-    return "A" + question
+def question_number(kind: str, question: str) -> int:
+    """How the tables name the question of an ACCEPT or a refusal among those of its run: by 60 bits of a digest.
 
-
-def refusal_question(run_id: str, question: str) -> str:
-    """How the tables name the question of a refusal."""
-    return f"R{run_id}\n{question}"
-
-
-def event_row(
-    event: Mapping[str, Any], *, seq: int, place: tuple[int, int, int], digest: str
-) -> tuple[str | int | bytes | None, ...]:
-    """The row of a chained event, in the order of the table's columns.
-
-    Args:
-        place: segment, offset and length of its line.
-
-    Raises:
-        TypeError: a field that is text holds something else.
+    Whoever lets something in for an answer found by it compares the question itself.
     """
-    kind = event["kind"]
-    decision = event.get("decision")
-    verdict = decision.get("verdict") if isinstance(decision, dict) else None
-    key = question = None
-    if kind == "decision":
-        key = event.get("idempotency_key")
-        if verdict == "ACCEPT":
-            question = accept_question(content_question_of(event))
-    elif kind == "refusal":
-        question = refusal_question(str(event.get("run_id")), str(event.get("question_digest")))
-    row = (
-        seq,
-        *place,
-        digest_blob(digest),
-        event.get("ts"),
-        kind,
-        event.get("run_id"),
-        event.get("event_id"),
-        verdict,
-        event.get("stage"),
-        event.get("policy_id"),
-        key,
-        question,
-    )
-    if not _COLUMN_TYPES.issuperset(map(type, row)):
-        raise TypeError("a field that is text holds something else")
-    return row
+    number = int(sha256(question.encode()).hexdigest()[:_QUESTION_DIGITS], 16)
+    return number if kind == "decision" else -number
 
 
-def run_of_row(body: str, incomplete: int) -> Run:
-    """A run as its row states it; the column rules over the body, since a gap marks many runs at once."""
-    run = Run.from_dict(json.loads(body))
-    history = "incomplete" if incomplete else "complete"
-    return run if run.history == history else replace(run, history=history)
+def run_of_row(row: tuple[Any, ...]) -> Run:
+    """A run as its row states it; the columns rule over the body, since a gap marks many runs at once."""
+    _, run_id, experiment_id, variant_id, simulated, state, incomplete, first_seq, version, body = row
+    document = {
+        **_defaults(),
+        "run_id": run_id,
+        "experiment_id": experiment_id,
+        "variant_id": variant_id,
+        "simulated": bool(simulated),
+        "state": state,
+        "history": "incomplete" if incomplete else "complete",
+        "first_seq": first_seq,
+        "version": version,
+        **json.loads(body),
+    }
+    if document["last_accept"] is not None:
+        document["last_accept"] = {**{name: document[name] for name in _SHARED}, **document["last_accept"]}
+    return Run.from_dict(document)
 
 
 def slot_of(run: Run) -> tuple[Any, ...]:
@@ -94,15 +76,6 @@ def ts_text(ts: object) -> str:
     return "" if moment is None else format_time(moment)
 
 
-def kept_ids(run: Run | None) -> set[str]:
-    """Events of a run that must be answered even when their file has been rotated away."""
-    if run is None:
-        return set()
-    ids = {run.stopped_by, run.hold.event_id if run.hold is not None else None}
-    ids.add(run.last_accept.event_id if run.last_accept is not None else None)
-    return {event_id for event_id in ids if event_id is not None}
-
-
 def begins(event: Mapping[str, Any]) -> bool:
     """Whether an event that is the first known of its run can be its first at all."""
     if event["kind"] != "decision":
@@ -113,40 +86,39 @@ def begins(event: Mapping[str, Any]) -> bool:
     return is_first and event["state_transition"]["from"] is None
 
 
-def founding_run(decision: Mapping[str, Any], *, first_seq: int) -> Run:
-    """A run of which only founding-style lines are known: what they state, and nothing else."""
-
-    def text(name: str) -> str | None:
-        value = decision.get(name)
-        return value if isinstance(value, str) else None
-
-    return Run(
-        run_id=decision["run_id"],
-        experiment_id=text("experiment_id"),
-        variant_id=text("variant_id"),
-        revision=text("revision"),
-        policy_id=text("policy_id"),
-        policy_version=text("policy_version"),
-        first_seq=first_seq,
-        last_event_id=str(decision["event_id"]),
-        updated_at=text("ts") or "",
-    )
-
-
 def write_run(connection: sqlite3.Connection, run: Run, stored: tuple[Any, ...] | None) -> tuple[Any, ...]:
-    """Write a run's row; the slot that the row then has.
+    """Write a run's row; its number, and the slot that the row then has.
 
     Args:
-        stored: the slot that the row has now, None when there is no row.
+        stored: the number and slot of the row as it is, None when there is no row.
     """
     incomplete, slot = int(run.history != "complete"), slot_of(run)
-    state, body = run.state.value, json.dumps(run.to_dict())
+    state, body = run.state.value, _body(run)
     if stored is None:
         experiment_id, variant_id, simulated, live = slot
         row = (run.run_id, experiment_id, variant_id, simulated, state, live, incomplete, run.first_seq)
-        connection.execute(_INSERT_RUN, (*row, run.version, body))
-        return slot
-    connection.execute(_UPDATE_RUN, (state, incomplete, run.version, body, run.run_id))
-    if stored != slot:  # the indexes are touched only then
-        connection.execute(_UPDATE_SLOT, (*slot, run.run_id))
-    return slot
+        return connection.execute(_INSERT_RUN, (*row, run.version, body)).lastrowid, slot
+    number, slot_before = stored
+    connection.execute(_UPDATE_RUN, (state, incomplete, run.version, body, number))
+    if slot_before != slot:  # the indexes are touched only then
+        connection.execute(_UPDATE_SLOT, (*slot, number))
+    return number, slot
+
+
+def _body(run: Run) -> str:
+    """What no column holds, less what a run that has only begun says, too."""
+    defaults = _defaults()
+    document = {
+        name: value for name, value in run.to_dict().items() if name not in _IN_COLUMNS and value != defaults[name]
+    }
+    accept = document.get("last_accept")
+    if accept is not None:
+        for name in _SHARED:
+            if accept[name] == getattr(run, name):
+                del accept[name]
+    return json.dumps(document, separators=(",", ":"), ensure_ascii=False)
+
+
+@cache
+def _defaults() -> dict[str, Any]:
+    return Run(run_id="").to_dict()

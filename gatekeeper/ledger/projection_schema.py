@@ -1,4 +1,4 @@
-"""The SQLite file beside the log: its tables, and how it is opened, refused and made anew.
+"""The SQLite file beside the log: how it is opened, refused and made anew.
 
 It holds nothing that the log does not say, with one exception on purpose: what was in a file that
 has been rotated away or cut. A commit does not wait for the device: in WAL mode with `synchronous=NORMAL`
@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gatekeeper.ledger.fsops import FileOps
 
-LAYOUT_VERSION = 1
+LAYOUT_VERSION = 2
 """`user_version` of the file; another one is made anew from the log."""
 
 SIDE_FILES = ("", "-wal", "-shm")
@@ -29,36 +29,11 @@ WAL_BYTES = 1 << 21
 _PAGE_BYTES = 1024  # a check changes parts of twenty pages
 _BUSY_SECONDS = 5.0
 
-_TABLES = f"""
-CREATE TABLE head (
-  id INTEGER PRIMARY KEY CHECK (id = 1), seq INTEGER NOT NULL, digest TEXT NOT NULL, ts TEXT NOT NULL,
-  lines INTEGER NOT NULL, "end" INTEGER NOT NULL, anchor_offset INTEGER NOT NULL, anchor_length INTEGER NOT NULL,
-  anchor_digest TEXT NOT NULL, segment INTEGER NOT NULL, is_complete INTEGER NOT NULL);
-CREATE TABLE runs (
-  run_id TEXT PRIMARY KEY, experiment_id TEXT, variant_id TEXT, simulated INTEGER NOT NULL, state TEXT NOT NULL,
-  live INTEGER NOT NULL, incomplete INTEGER NOT NULL, first_seq INTEGER NOT NULL, version INTEGER NOT NULL,
-  body TEXT NOT NULL);
-CREATE INDEX runs_slot ON runs (experiment_id, variant_id, simulated, first_seq);
-CREATE INDEX runs_live ON runs (experiment_id, variant_id, simulated) WHERE live = 1;
-CREATE TABLE tokens (token TEXT PRIMARY KEY, run_id TEXT NOT NULL, ended_by TEXT) WITHOUT ROWID;
-CREATE TABLE events (
-  seq INTEGER PRIMARY KEY, segment INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL,
-  digest BLOB NOT NULL, ts TEXT, kind TEXT NOT NULL, run_id TEXT, event_id TEXT, verdict TEXT, stage TEXT,
-  policy_id TEXT, key TEXT, question TEXT);
-CREATE INDEX events_id ON events (event_id);
-CREATE INDEX events_key ON events (key) WHERE key IS NOT NULL;
-CREATE INDEX events_question ON events (question) WHERE question IS NOT NULL;
-CREATE TABLE kept (event_id TEXT PRIMARY KEY, line BLOB NOT NULL);
-CREATE TABLE strays (digest BLOB PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE policies (
-  digest TEXT NOT NULL, schema_version INTEGER NOT NULL, document BLOB NOT NULL,
-  PRIMARY KEY (digest, schema_version));
-PRAGMA user_version = {LAYOUT_VERSION};
-"""
-
-_HEAD_COLUMNS = 'seq, digest, ts, lines, "end", anchor_offset, anchor_length, anchor_digest, segment, is_complete'
+_HEAD_COLUMNS = (
+    'seq, digest, ts, lines, "end", anchor_offset, anchor_length, anchor_digest, segment, listed, is_complete'
+)
 _SELECT_HEAD = f"SELECT {_HEAD_COLUMNS} FROM head"  # noqa: S608
-_STORE_HEAD = f"INSERT OR REPLACE INTO head (id, {_HEAD_COLUMNS}) VALUES (1,?,?,?,?,?,?,?,?,?,?)"  # noqa: S608
+_STORE_HEAD = f"INSERT OR REPLACE INTO head (id, {_HEAD_COLUMNS}) VALUES (1,?,?,?,?,?,?,?,?,?,?,?)"  # noqa: S608
 
 
 class UnusableProjectionError(Exception):
@@ -122,7 +97,9 @@ def open_memory() -> sqlite3.Connection:
 
 def create_tables(connection: sqlite3.Connection) -> None:
     """All tables with an empty head, in one transaction."""
-    connection.executescript(f"BEGIN IMMEDIATE;{_TABLES}COMMIT;")
+    from gatekeeper.ledger.projection_tables import TABLES  # once in a log's life
+
+    connection.executescript(f"BEGIN IMMEDIATE;{TABLES}PRAGMA user_version = {LAYOUT_VERSION};COMMIT;")
     store_head(connection, Head())
 
 

@@ -62,9 +62,10 @@ def check_expectation(expect: Expectation, fold: Fold) -> None:
         if live_run_id != expect.live_run_id:
             raise ConflictError(f"live run of {experiment_id}:{variant_id} is {live_run_id}")
     if expect.key is not None:
-        row = fold.connection.execute("SELECT max(seq) FROM events WHERE key = ?", (expect.key,)).fetchone()
-        if (row[0] or 0) != expect.key_seq:
-            raise ConflictError(f"idempotency key {expect.key} is at seq {row[0]}, was seen at {expect.key_seq}")
+        row = fold.connection.execute("SELECT seq FROM keys WHERE key = ?", (expect.key,)).fetchone()
+        key_seq = row[0] if row is not None else 0
+        if key_seq != expect.key_seq:
+            raise ConflictError(f"idempotency key {expect.key} is at seq {key_seq}, was seen at {expect.key_seq}")
 
 
 def seal_all(
@@ -116,7 +117,7 @@ def take_all(sealed: Sealed, fold: Fold, *, offset: int) -> Iterator[Exception]:
     """Fold the sealed lines, which begin at *offset*, in memory; what hindered it, if anything did."""
     try:
         for event, line, digest in zip(sealed.events, sealed.lines, sealed.digests, strict=True):
-            fold.take(event, line, offset, digest=digest)
+            fold.take(event, line, offset, digest=digest, is_sealed=True)
             offset += len(line) + 1
     except (StaleFoldError, sqlite3.Error) as error:
         yield error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gatekeeper.ledger.codec import decoder_for
 from gatekeeper.ledger.projection_fold import Fold
-from gatekeeper.ledger.projection_rows import run_of_row
+from gatekeeper.ledger.projection_rows import RUN_COLUMNS, run_of_row
 from gatekeeper.ledger.projection_schema import open_memory
 from gatekeeper.ledger.reading import raw_lines
 
@@ -29,7 +29,7 @@ def fold_files(paths: Sequence[str]) -> tuple[list[Run], list[str]]:
     for path, number, line, is_terminated in raw_lines(paths):
         if path != present:
             present = path
-            fold.head.leave_file()
+            fold.leave_file()
         if not is_terminated:
             warnings.append(f"{path}:{number}: unfinished line, passed over")
             continue
@@ -38,6 +38,6 @@ def fold_files(paths: Sequence[str]) -> tuple[list[Run], list[str]]:
         warnings += [f"{path}: {warning}" for warning in fold.warnings]
         fold.warnings.clear()
     fold.flush()
-    rows = fold.connection.execute("SELECT body, incomplete FROM runs ORDER BY first_seq, rowid").fetchall()
+    rows = fold.connection.execute(f"SELECT {RUN_COLUMNS} FROM runs ORDER BY first_seq, number").fetchall()  # noqa: S608
     fold.connection.close()
-    return [run_of_row(body, incomplete) for body, incomplete in rows], warnings
+    return [run_of_row(row) for row in rows], warnings

@@ -34,7 +34,7 @@ class Viewer:
             descriptor: int | None = follower.ops.open(follower.path, os.O_RDONLY)
         except FileNotFoundError:
             descriptor = None
-            if not follower.ops.exists(database_path(follower.path)):
+            if not follower.ops.exists(database_path(follower.path)) and not self._has_files():
                 return self._view_of(open_memory(), is_complete=True, segment=1)
         try:
             projection = follower.snapshot(descriptor)
@@ -43,6 +43,12 @@ class Viewer:
                 close_quietly(follower.ops, descriptor)
         head = projection.head
         return self._view_of(projection.connection, is_complete=head.is_complete, segment=head.segment)
+
+    def _has_files(self) -> bool:
+        """Whether other files of the log are there, though the live one is not."""
+        from gatekeeper.ledger.projection_segments import has_files
+
+        return has_files(self._follower.ops, self._follower.path)
 
     def _view_of(self, connection: sqlite3.Connection, *, is_complete: bool, segment: int) -> ProjectionView:
         return ProjectionView(

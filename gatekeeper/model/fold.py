@@ -27,6 +27,8 @@ def apply(run: Run | None, event: Mapping[str, Any]) -> Run:
     else:
         changes = _acted(before, event) if kind == "action" else {}
         changes["events_of"] = _counted(before.events_of, kind, event)
+    if before.last_digest:
+        changes["last_digest"] = ""
     return replace(
         before,
         **changes,

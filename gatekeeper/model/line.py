@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
+
+_SEQ = b'"seq":'
+_DIGITS = re.compile(rb"\s*(\d{1,16})\s*[,}]")
 
 
 def is_blank(line: bytes) -> bool:
@@ -19,6 +23,17 @@ def is_blank(line: bytes) -> bool:
 def is_chained(event: Mapping[str, Any]) -> bool:
     """Whether the event has a place in the chain; a founding-style line has no `kind`."""
     return "kind" in event
+
+
+def stated_seq(line: bytes) -> int | None:
+    """The `seq` read off a line's bytes, for readers that do not parse it; None where it shows none.
+
+    In a canonical event the last key `seq` is the event's own: no object behind it holds that key, and
+    text holds no bare quote.
+    """
+    found = line.rfind(_SEQ)
+    match = _DIGITS.match(line, found + len(_SEQ)) if found >= 0 else None
+    return None if match is None else int(match[1])
 
 
 def _refuse_constant(text: str) -> float:

@@ -116,6 +116,7 @@ class Run:
         stopped_by: `event_id` of the event that stopped it.
         ended_holds: tokens of ended holds -> `event_id` that ended them.
         history: `incomplete` when its events cross a damaged line or a gap that nobody accepted.
+        last_digest: of the line of its last event, where a segment head told of it and no event since.
     """
 
     run_id: str
@@ -144,6 +145,7 @@ class Run:
     previous_run: str | None = None
     simulated: bool = False
     history: str = "complete"
+    last_digest: str = ""
 
     @property
     def is_live(self) -> bool:
