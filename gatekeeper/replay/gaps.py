@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
-_KEY = b'"seq":'
-_DIGITS = re.compile(rb"\s*(\d{1,16})\s*[,}]")
+from gatekeeper.model.line import stated_seq
 
 
 @dataclass(frozen=True)
@@ -24,9 +22,8 @@ class Gap:
 class GapWatch:
     """Reads the `seq` of each line off its bytes, so that lines which nobody parses are seen too.
 
-    In a canonical event the last key `seq` is the event's own: no object behind it holds that key, and
-    text holds no bare quote. A line that shows none (damaged, founding-style) may have had one of the
-    seqs that are missing around it, so it excuses one.
+    A line that shows none (damaged, founding-style) may have had one of the seqs that are missing around
+    it, so it excuses one.
 
     Attributes:
         gaps: in the order of the log, as far as was read; the beginning counts.
@@ -39,12 +36,24 @@ class GapWatch:
 
     def see(self, data: bytes) -> None:
         """Take the next line, given without its newline."""
-        match = _DIGITS.match(data, data.rfind(_KEY) + len(_KEY)) if _KEY in data else None
-        if match is None:
-            self._excused += 1
-            return
-        seq = int(match[1])
-        if seq > self._seq + 1 + self._excused:
-            self.gaps.append(Gap(self._seq + 1, seq - 1))
-        self._seq = max(self._seq, seq)
+        seq = stated_seq(data)
+        if seq is None:
+            self.see_none()
+        else:
+            self.see_seqs(seq, seq)
+
+    def see_seqs(self, first: int, last: int) -> None:
+        """Take the next lines, which hold the seqs from *first* to *last* without a gap."""
+        if first > self._seq + 1 + self._excused:
+            self.gaps.append(Gap(self._seq + 1, first - 1))
+        self._seq = max(self._seq, last)
+        self._excused = 0
+
+    def see_none(self) -> None:
+        """Take the next line, which shows no seq."""
+        self._excused += 1
+
+    def skip_to(self, seq: int) -> None:
+        """The next line has *seq*; those before it were not read, and are not this query's business."""
+        self._seq = max(self._seq, seq - 1)
         self._excused = 0

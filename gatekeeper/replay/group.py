@@ -51,16 +51,33 @@ def group(lines: Iterable[LogLine], fields: Sequence[str]) -> list[GroupRow]:
         UsageError: no field, or one that is unknown.
     """
     names = list(dict.fromkeys(fields))
-    if not names:
-        raise UsageError("nothing to group by", remedy=f"name one or more of: {', '.join(FIELDS)}")
-    getters = [_getter(name) for name in names]
+    return rows_of(names, counted(lines, names))
+
+
+def counted(lines: Iterable[LogLine], names: Sequence[str]) -> Counter[tuple[Value, ...]]:
+    """How many events of *lines* have each combination of values. Raises as `group` does."""
+    getters = getters_of(names)
     counts: Counter[tuple[Value, ...]] = Counter()
     for line in lines:
         if line.event is not None:
             event = line.event
             counts.update(product(*(getter(event) for getter in getters)))
-    ordered = sorted(counts.items(), key=lambda item: (-item[1], [value or "" for value in item[0]]))
+    return counts
+
+
+def rows_of(names: Sequence[str], counts: Mapping[tuple[Value, ...], int]) -> list[GroupRow]:
+    """The counted combinations in the order of `group`."""
+    ordered = sorted(
+        counts.items(), key=lambda item: (-item[1], [(value is not None, value or "") for value in item[0]])
+    )
     return [GroupRow(dict(zip(names, values, strict=True)), count) for values, count in ordered]
+
+
+def getters_of(names: Sequence[str]) -> list[Getter]:
+    """What gives each value of an event. Raises as `group` does."""
+    if not names:
+        raise UsageError("nothing to group by", remedy=f"name one or more of: {', '.join(FIELDS)}")
+    return [_getter(name) for name in names]
 
 
 def _getter(name: str) -> Getter:

@@ -28,7 +28,7 @@ def prefilter(wanted: Filter) -> Callable[[bytes], bool] | None:
     still parsed and named. A line whose damage leaves all of that in place may be passed over unnamed;
     finding such is what `verify` and its chain are for.
     """
-    groups = [group for group in _groups(wanted) if group]
+    groups = needles_of(wanted)
     if not groups:
         return None
 
@@ -38,10 +38,18 @@ def prefilter(wanted: Filter) -> Callable[[bytes], bool] | None:
                 if needle in data:
                     break
             else:
-                return not _looks_whole(data) or _may_hide(data)
+                return not _looks_whole(data) or may_hide(data)
         return True
 
     return may_match
+
+
+def needles_of(wanted: Filter) -> list[tuple[bytes, ...]]:
+    """Bytes that every line must hold that *wanted* means, unless it is written in an unusual way.
+
+    Of each group one must be found; no group: bytes could tell nothing.
+    """
+    return [group for group in _groups(wanted) if group]
 
 
 def _groups(wanted: Filter) -> Iterable[tuple[bytes, ...]]:
@@ -52,6 +60,16 @@ def _groups(wanted: Filter) -> Iterable[tuple[bytes, ...]]:
     kinds = wanted.kinds or (_DECISION,)
     yield () if _DECISION in kinds else _quoted(kinds)  # a line without kind is a decision too
     yield () if wanted.reason is None else _piece_of(wanted.reason)
+    yield () if wanted.policy is None else _quoted(_parts_of(wanted.policy)) + _beginning_of(wanted.policy)
+
+
+def _parts_of(policy: str) -> list[str]:
+    """What may stand as `policy_id` or `policy_version`: all of it, or what `id@version` begins with."""
+    return [policy, *(policy[:at] for at, sign in enumerate(policy) if sign == "@")]
+
+
+def _beginning_of(policy: str) -> tuple[bytes, ...]:
+    return tuple(needle[:-1] for needle in _quoted([policy])) if policy.startswith("sha256:") else ()
 
 
 def _quoted(values: Iterable[str]) -> tuple[bytes, ...]:
@@ -77,6 +95,6 @@ def _looks_whole(data: bytes) -> bool:
     return data[:1] == b"{" and data[-1:] == b"}" and data.isascii() and data.count(b"{") == data.count(b"}")
 
 
-def _may_hide(data: bytes) -> bool:
+def may_hide(data: bytes) -> bool:
     """Whether some text may be written otherwise than canonical JSON writes it."""
     return b"\\" in data and (b"\\u" in data or b"\\/" in data)  # looking for one byte costs next to nothing

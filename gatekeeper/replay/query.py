@@ -86,7 +86,7 @@ def select(lines: Iterable[LogLine], wanted: Filter, *, damaged: list[LogLine] |
                 left -= 1
                 if left == 0:
                     return
-        elif wanted.until is not None and _is_behind(event, wanted.until):
+        elif wanted.until is not None and is_behind(event, wanted.until):
             return
 
 
@@ -110,6 +110,8 @@ def matcher(wanted: Filter) -> Test:
         tests.append(lambda event: not is_simulated(event))
     if wanted.since is not None or wanted.until is not None:
         tests.append(_time_test(wanted.since, wanted.until))
+    if len(tests) == 1:
+        return tests[0]
     return lambda event: all(test(event) for test in tests)
 
 
@@ -146,7 +148,8 @@ def _time_test(since: int | None, until: int | None) -> Test:
     return test
 
 
-def _is_behind(event: Mapping[str, Any], until: int) -> bool:
+def is_behind(event: Mapping[str, Any], until: int) -> bool:
+    """Whether no line behind this one can lie before *until*: it is chained, and later itself."""
     if not is_chained(event) or seq_of(event) is None or text_of(event, "prev") is None:
         return False
     moment = parse_time(event.get("ts"))

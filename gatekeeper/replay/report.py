@@ -6,8 +6,36 @@ from dataclasses import dataclass, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Any
+
+CODES = (
+    "from",
+    "seq",
+    "gap",
+    "ts",
+    "policy_digest",
+    "event_id",
+    "damaged",
+    "torn",
+    "canonical",
+    "snapshot_digest",
+    "input_digest",
+    "policy",
+    "context",
+    "evaluation",
+    "verdict",
+    "reason_codes",
+    "missing",
+    "findings",
+    "prev",
+    "bytes",
+)
+"""What can be wrong with a line; problems of one line are told in this order."""
+
+_RANKS = {code: rank for rank, code in enumerate(CODES)}
+_OTHER_POLICY = frozenset({"policy_digest", "policy"})
+_OTHER_VERDICT = frozenset({"verdict", "reason_codes", "missing", "findings"})
 
 MAX_PROBLEMS = 100
 """How many differences a report holds; all of them are counted."""
@@ -34,17 +62,26 @@ class Place:
 
 
 @dataclass(frozen=True)
+class Difference:
+    """What a line holds and what it should hold; `code` as in `Problem`."""
+
+    code: str
+    what: str
+    expected: Any = None
+    found: Any = None
+
+
+@dataclass(frozen=True)
 class Problem:
     """One difference.
 
     Attributes:
         place: the line that is not what it should be.
         order: position of that line in all that was read, from 1.
-        code: stable, for machines: `damaged`, `gap`, `seq`, `prev`, `bytes`, `ts`, `canonical`, `event_id`,
-            `snapshot_digest`, `input_digest`, `policy_digest`, `policy`, `context`, `evaluation`, `verdict`,
-            `reason_codes`, `missing`, `findings`, `from`.
+        code: stable, for machines; one of CODES.
         what: a sentence for people, without expected and found.
         expected, found: JSON values; None where there is nothing to show.
+        is_insertion: the line after this one is chained to the line before it.
     """
 
     place: Place
@@ -53,6 +90,7 @@ class Problem:
     what: str
     expected: Any = None
     found: Any = None
+    is_insertion: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form: the place, `code`, `what`, `expected`, `found`."""
@@ -87,7 +125,8 @@ class Report:
 
     Attributes:
         lines: lines looked at, blank ones left out; `events`: chained events among them.
-        decisions: decisions among the events; `reevaluated`: those that were judged again.
+        decisions: decisions among the events; `reevaluated`: those that were judged again. Both 0 where only
+            the chain was followed.
         not_comparable: why -> how many decisions were not judged again: an `evaluator` of another version,
             or `policy differs` where the recorded policy itself is a problem. Never counted as equal.
         unchained: lines without `kind`, the first of them; `unchained_count`: all.
@@ -128,6 +167,34 @@ class Report:
         """The first line that differs, in the order of the log."""
         return self.problems[0] if self.problems else None
 
+    @property
+    def happened(self) -> str | None:
+        """What has most likely happened to the first line that differs, in a word.
+
+        `changed`, `removed` (lines before it), `reordered`, `inserted`, `other policy`, `other verdict`;
+        None where nothing differs, or nothing was checked.
+        """
+        first = self.first_wrong
+        if first is None or first.code == "from":
+            return None
+        here = [problem for problem in self.problems if problem.order == first.order]
+        codes = {problem.code for problem in here}
+        if "gap" in codes:
+            return "reordered" if any(map(self._fills_gap, self.problems)) else "removed"
+        if any(problem.is_insertion for problem in here) or {"seq", "event_id"} <= codes:
+            return "inserted"
+        if "seq" in codes:
+            return "reordered"
+        if "bytes" in codes or "prev" in codes or codes.isdisjoint(_OTHER_POLICY | _OTHER_VERDICT):
+            return "changed"
+        return "other policy" if codes & _OTHER_POLICY else "other verdict"
+
+    def _fills_gap(self, problem: Problem) -> bool:
+        """Whether the line has one of the seqs that the first line lacked before it."""
+        first = self.first_wrong
+        is_one = first is not None and problem.code == "seq" and isinstance(problem.found, int)
+        return is_one and first is not None and first.expected <= problem.found < first.found
+
     def to_dict(self) -> dict[str, Any]:
         """JSON form, `ok` and `first_wrong` included."""
         first = self.first_wrong
@@ -146,6 +213,7 @@ class Report:
             "last_seq": self.last_seq,
             "head": self.head,
             "first_wrong": None if first is None else first.to_dict(),
+            "happened": self.happened,
             "problems": [problem.to_dict() for problem in self.problems],
             "problem_count": self.problem_count,
         }
@@ -160,11 +228,19 @@ class Problems:
 
     def add(self, problem: Problem) -> None:
         """Note one. They come nearly in order: a line may be blamed after the next was read."""
-        self.count += 1
-        self._kept.append(problem)
+        self.extend((problem,), count=1)
+
+    def extend(self, problems: Iterable[Problem], *, count: int) -> None:
+        """Note the first of *count* others."""
+        self.count += count
+        self._kept += problems
         if len(self._kept) > 2 * MAX_PROBLEMS:
             self._kept = list(self.first())
 
     def first(self) -> tuple[Problem, ...]:
         """The first MAX_PROBLEMS, in the order of the log."""
-        return tuple(sorted(self._kept, key=lambda problem: problem.order)[:MAX_PROBLEMS])
+        return tuple(sorted(self._kept, key=_rank)[:MAX_PROBLEMS])
+
+
+def _rank(problem: Problem) -> tuple[int, int]:
+    return problem.order, _RANKS.get(problem.code, len(CODES))

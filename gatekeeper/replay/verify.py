@@ -1,33 +1,35 @@
-"""`verify`: is the chain intact, and does every decision re-evaluate to what was recorded (SPEC 7)."""
+"""`verify`: is the chain intact, and does every decision re-evaluate to what was recorded (SPEC 7).
+
+A long log is cut into ranges that are checked at the same time, in processes of their own. A range takes for
+granted that the lines before it are as its first line says. Where that turns out to be so, what was found in it
+is what one reader would have found who read all in order; where not, the range is read again, in order. So the
+report does not depend on the number of processes.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-
-from gatekeeper.errors import CanonicalError
-from gatekeeper.model.canonical import canonical_bytes
-from gatekeeper.model.decision import EVALUATOR
-from gatekeeper.model.line import is_chained
-from gatekeeper.replay.chain import ChainCheck
-from gatekeeper.replay.lines import TORN, is_blank, kind_of, text_of
-from gatekeeper.replay.reevaluate import Difference, PolicyShelf, decision_differences, digest_differences
-from gatekeeper.replay.report import Place, Problem, Problems, Report
+from gatekeeper.model.line import bulk_decoder, is_blank, is_chained
+from gatekeeper.replay.blocks import blocks_of, ranges_of, weight_of
+from gatekeeper.replay.checking import Checker, repeated_id
+from gatekeeper.replay.ids import ExactIds, HashedIds, HashPile, hash_of
+from gatekeeper.replay.lines import TORN, seq_of, text_of
+from gatekeeper.replay.parallel import Workers, cores, may_fork
+from gatekeeper.replay.parts import Found, Helper, Map, Wanted
+from gatekeeper.replay.report import Place, Problem
+from gatekeeper.replay.skim import skim
+from gatekeeper.replay.survey import survey
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from gatekeeper.model.exchange import LogLine
-
-_MAX_UNCHAINED = 100
-_EXCERPT_BYTES = 40
-_POLICY_DIFFERS = "policy differs"
-_NO_EVALUATOR = "evaluator not stated"
+    from gatekeeper.replay.blocks import Range, Source
+    from gatekeeper.replay.report import Report
 
 
 def verify(lines: Iterable[LogLine], from_seq: int = 1) -> Report:
-    """Check a log from *from_seq* on; what stands before gives its policies and nothing else.
+    """Check lines from *from_seq* on; what stands before gives its policies and nothing else.
 
     A decision is judged again with the policy that a `policy` event before it recorded, its recorded
     snapshot and context. Decisions of another evaluator version are counted as not comparable; events of
@@ -41,133 +43,165 @@ def verify(lines: Iterable[LogLine], from_seq: int = 1) -> Report:
     Returns:
         The report. It never raises on anything that a log can hold.
     """
-    return _Verification(from_seq).run(lines)
-
-
-class _Verification:
-    def __init__(self, from_seq: int) -> None:
-        self._from_seq = from_seq
-        self._problems = Problems()
-        self._chain = ChainCheck(self._problems.add, from_seq=from_seq)
-        self._shelf = PolicyShelf()
-        self._ids: dict[str, int] = {}  # event_id -> order of the line that has it
-        self._order = 0
-        self._lines = self._events = self._decisions = self._reevaluated = 0
-        self._not_comparable: Counter[str] = Counter()
-        self._unchained: list[Place] = []
-        self._unchained_count = 0
-
-    def run(self, lines: Iterable[LogLine]) -> Report:
-        torn: Place | None = None
-        for line in lines:
-            if is_blank(line):
-                continue
-            self._order += 1
-            if torn is not None:  # the last line of an earlier file: nothing will ever mend it
-                self._add(torn, Difference(TORN, "it is not terminated, and lines follow"), self._order - 1)
-                torn = None
-            if line.problem == TORN:
-                torn = Place(line.source, line.number)
-                self._lines += 1
-            else:
-                self._take(line)
-        self._chain.end()
-        if self._from_seq > 1 and self._chain.first_seq is None:
-            self._add(Place("log", 0), Difference("from", f"no event has seq {self._from_seq} or a later one"), 0)
-        return Report(
-            lines=self._lines,
-            events=self._events,
-            decisions=self._decisions,
-            reevaluated=self._reevaluated,
-            not_comparable=dict(self._not_comparable),
-            unchained=tuple(self._unchained),
-            unchained_count=self._unchained_count,
-            torn=torn,
-            first_seq=self._chain.first_seq,
-            last_seq=self._chain.last_seq,
-            head=self._chain.head,
-            problems=self._problems.first(),
-            problem_count=self._problems.count,
-        )
-
-    def _take(self, line: LogLine) -> None:
-        place = self._chain.step(line, self._order)
-        event = line.event
-        if event is not None and is_chained(event):
-            here = place or Place(line.source, line.number)
-            if kind_of(event) == "policy":
-                self._add(here, self._shelf.add(event))
-            self._check_id(event, here, is_counted=place is not None)
-        if place is None:
-            return
-        self._lines += 1
-        if event is None:
-            self._add(place, Difference("damaged", "the line is damaged: it holds no JSON object"))
-        elif not is_chained(event):
-            self._unchained_count += 1
-            if len(self._unchained) < _MAX_UNCHAINED:
-                self._unchained.append(place)
+    checker = Checker(from_seq, ExactIds())
+    for line in lines:
+        if is_blank(line.data):
+            continue
+        if line.problem == TORN:
+            checker.take_torn(line.source, line.number)
         else:
-            self._events += 1
-            self._add(place, _form_difference(event, line.data))
-            if kind_of(event) == "decision":
-                self._check_decision(event, place)
+            checker.take(line.source, line.number, line.data, line.event)
+    return checker.report()
 
-    def _check_id(self, event: Mapping[str, Any], place: Place, *, is_counted: bool) -> None:
-        event_id = text_of(event, "event_id")
-        before = self._ids.setdefault(event_id, self._order) if event_id is not None else None
-        if not is_counted or before == self._order:
-            return
-        if event_id is None:
-            self._add(place, Difference("event_id", "it has no event_id", None, event.get("event_id")))
-        else:
-            self._add(place, Difference("event_id", "its event_id is not unique in the log", None, event_id))
 
-    def _check_decision(self, event: Mapping[str, Any], place: Place) -> None:
-        self._decisions += 1
-        for difference in digest_differences(event):
-            self._add(place, difference)
-        evaluator = event.get("evaluator")
-        if evaluator != EVALUATOR:
-            self._not_comparable[f"evaluator {evaluator}" if isinstance(evaluator, str) else _NO_EVALUATOR] += 1
-            return
-        policy_digest = text_of(event, "policy_digest")
-        if policy_digest is None or policy_digest in self._shelf.refused:
-            self._not_comparable[_POLICY_DIFFERS] += 1
-            return
+def verify_files(
+    sources: Sequence[Source], wanted: Wanted, progress: Callable[[int, int], None] | None = None
+) -> Report:
+    """The same for files, on all cores.
+
+    Args:
+        sources: in chain order.
+        progress: told after each range how many bytes were checked, of how many.
+
+    Raises:
+        LogError: a file cannot be read, or a process that read a part of it has died.
+    """
+    parts = ranges_of(sources, wanted.range_bytes)
+    run = _Run(parts, wanted, progress)
+    jobs = min(cores() if wanted.jobs is None else wanted.jobs, len(parts))
+    if jobs > 1 and may_fork():
+        run.together(jobs)
+    else:
+        run.alone(0)
+    if len(sources) > 1 and not wanted.chain_only:
+        from gatekeeper.replay.heads import head_problems
+
+        for problem in head_problems(sources, from_seq=wanted.from_seq, jobs=wanted.jobs):
+            run.add(problem)
+    return run.report()
+
+
+class _Run:
+    def __init__(self, parts: Sequence[Range], wanted: Wanted, progress: Callable[[int, int], None] | None) -> None:
+        self._parts = parts
+        self._wanted = wanted
+        self._progress = progress
+        self._done, self._all = 0, sum(map(weight_of, parts))
+        self._ids = None if wanted.chain_only else HashedIds()
+        self._checker = wanted.checker(self._ids)
+        self._pile = HashPile()
+
+    def add(self, problem: Problem) -> None:
+        """One that was found apart from the ranges."""
+        self._checker.tally.problems.add(problem)
+
+    def report(self) -> Report:
+        """The outcome, after the ids were compared."""
         try:
-            policy = self._shelf.policy(policy_digest)
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            self._add(place, Difference("policy", "its recorded policy does not load", policy_digest, str(error)))
-            return
-        if policy is None:
-            self._add(place, Difference("policy", "no policy event before it holds its policy", policy_digest))
-            return
-        self._reevaluated += 1
-        for difference in decision_differences(event, policy):
-            self._add(place, difference)
+            repeated = self._pile.repeated()
+            if repeated:
+                self._name(repeated)
+        finally:
+            self._pile.close()
+        return self._checker.report()
 
-    def _add(self, place: Place, difference: Difference | None, order: int | None = None) -> None:
-        if difference is not None:
-            order = self._order if order is None else order
-            self._problems.add(
-                Problem(place, order, difference.code, difference.what, difference.expected, difference.found)
-            )
+    def alone(self, first: int, number: int | None = None) -> None:
+        """Check all ranges from *first* on, in order."""
+        for index in range(first, len(self._parts)):
+            part = self._parts[index]
+            if number is None or part.start == part.source.begins:
+                number = part.source.lines_before
+            number = self._take(part, number)
+            self._tell(index)
 
+    def _take(self, part: Range, lines_before: int) -> int:
+        after = skim(self._checker, part, lines_before) if self._wanted.chain_only else None
+        if after is None:
+            after = self._checker.take_range(part, lines_before)
+        if self._ids is not None:
+            self._pile.add(self._ids.hashes)
+            del self._ids.hashes[:]
+        return after
 
-def _form_difference(event: Mapping[str, Any], data: bytes) -> Difference | None:
-    """Whether the bytes are the canonical form of the object that they hold (RFC 8785)."""
-    what = "the line is not canonical JSON (RFC 8785)"
-    try:
-        expected = canonical_bytes(event)
-    except CanonicalError as error:
-        return Difference("canonical", what, None, error.message)
-    if expected == data:
-        return None
-    at = next((index for index, (a, b) in enumerate(zip(expected, data, strict=False)) if a != b), None)
-    start = min(len(expected), len(data)) if at is None else at
-    return Difference("canonical", f"{what}, byte {start + 1}", _excerpt(expected, start), _excerpt(data, start))
+    def together(self, jobs: int) -> None:
+        """Check the ranges at the same time, and put what was found together in order."""
+        count, number = len(self._parts), 0
+        where = Map.unknown(count) if self._wanted.chain_only else self._surveyed(jobs)
+        with Workers(jobs, range(count), Helper(self._parts, where, self._wanted).check) as workers:
+            for index, answers in enumerate(workers.answers()):
+                (found,) = answers
+                part, policies = self._parts[index], where.surveys[index].policies
+                if part.start == part.source.begins:
+                    number = part.source.lines_before
+                if found is not None and self._fits(found, index):
+                    self._adopt(found, number)
+                    number += found.lines
+                    for event in policies:
+                        self._checker.shelf.add(event)
+                else:
+                    before = self._checker.policies
+                    number = self._take(part, number)
+                    if not self._wanted.chain_only and self._checker.policies - before != len(policies):
+                        break  # an event written in an unusual way: those at work do not know its policy
+                self._tell(index)
+            else:
+                return
+        self.alone(index + 1, number)
 
+    def _surveyed(self, jobs: int) -> Map:
+        where, order = Map(), 0
+        with Workers(jobs, self._parts, lambda part: [survey(part)]) as workers:
+            for part, answers in zip(self._parts, workers.answers(), strict=True):
+                if part.start == part.source.begins:
+                    number = part.source.lines_before
+                where.lines_before.append(number)
+                where.orders.append(order)
+                (found,) = answers
+                where.surveys.append(found)
+                number += found.lines
+                order += found.filled
+        return where
 
-def _excerpt(data: bytes, start: int) -> str:
-    return data[start : start + _EXCERPT_BYTES].decode("utf-8", "replace")
+    def _fits(self, found: Found, index: int) -> bool:
+        if not found.is_as_surveyed:
+            return False
+        return index == 0 if found.entry is None else self._checker.chain.meets(found.entry)
+
+    def _adopt(self, found: Found, lines_before: int) -> None:
+        if self._wanted.chain_only:
+            found.place(lines_before, self._checker.tally.order)
+        self._checker.tally.adopt(found.tally)
+        self._checker.chain.adopt(found.state)
+        self._pile.add(memoryview(found.hashes).cast("Q"))
+
+    def _name(self, repeated: frozenset[int]) -> None:
+        """Read the log once more for the events whose ids stand there twice."""
+        begun_at, seen, order, decode = self._checker.chain.state.begun_at, set[str](), 0, bulk_decoder()
+        for path, number, line, is_terminated in self._lines():
+            order += 1
+            event = decode(line) if is_terminated else None
+            event_id = text_of(event, "event_id") if event is not None and is_chained(event) else None
+            if event is None or event_id is None or hash_of(event_id) not in repeated:
+                continue
+            if event_id in seen and begun_at is not None and order >= begun_at:
+                difference = repeated_id(event_id)
+                place = Place(path, number, seq_of(event))
+                problem = Problem(place, order, difference.code, difference.what, None, difference.found)
+                self._checker.tally.problems.add(problem)
+            seen.add(event_id)
+
+    def _lines(self) -> Iterator[tuple[str, int, bytes, bool]]:
+        number = 0
+        for part in self._parts:
+            if part.start == part.source.begins:
+                number = part.source.lines_before
+            for block in blocks_of(part):
+                for line in block.lines():
+                    number += 1
+                    if not is_blank(line):
+                        yield part.source.path, number, line, block.is_terminated
+
+    def _tell(self, index: int) -> None:
+        self._done += weight_of(self._parts[index])
+        if self._progress is not None:
+            self._progress(self._done, self._all)

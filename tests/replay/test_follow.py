@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from gatekeeper.model.exchange import LogLine
 from gatekeeper.replay.follow import FileTail, follow
-from gatekeeper.replay.lines import TORN
+from gatekeeper.replay.lines import TORN, parse_line
 from gatekeeper.replay.query import Filter, select
 from tests.replay.builder import rollout, seqs, write
 
@@ -227,5 +228,34 @@ def test_a_gap_within_a_file_is_not_blamed_on_rotation(log: Path) -> None:
     log.rename(log.with_suffix(".1"))
     write(log, [LINES[2], LINES[4]])
     assert seqs(tail.read()) == [3, 5]
+    assert tail.warnings == []
+    tail.close()
+
+
+def test_a_log_that_was_sealed_twice_between_two_reads_loses_no_line(log: Path) -> None:
+    """Names alone cannot be followed then: the lines between are read where they stand now, each once."""
+    sealed: dict[int, list[bytes]] = {}
+
+    def lines_behind(seq: int) -> Iterator[LogLine]:
+        for first, lines in sealed.items():
+            for number, data in enumerate(lines, 1):
+                if first + number - 1 > seq:
+                    yield parse_line("sealed", number, data)
+
+    def seal(first: int, lines: list[bytes], *following: bytes) -> None:
+        sealed[first] = lines
+        log.rename(log.parent / f"sealed-{first}")
+        write(log, list(following))
+
+    sealed[1] = LINES[:2]
+    write(log, LINES[2:3])
+    tail = FileTail(str(log), sealed=lines_behind)
+
+    def twice() -> None:
+        append(log, LINES[3])
+        seal(3, LINES[2:4], LINES[4])
+        seal(5, LINES[4:5], LINES[5])
+
+    assert seqs(follow(tail.read, steps(twice, lambda: None))) == [1, 2, 3, 4, 5, 6]
     assert tail.warnings == []
     tail.close()

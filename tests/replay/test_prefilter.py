@@ -126,7 +126,7 @@ def test_there_is_no_prefilter_where_bytes_could_tell_nothing() -> None:
     """A decision need not say that it is one."""
     assert prefilter(Filter()) is None
     assert prefilter(Filter(reason="*a*")) is None
-    assert prefilter(Filter(since=1, policy="x", limit=3)) is None
+    assert prefilter(Filter(since=1, limit=3)) is None
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,242 @@
+"""Query one range of a log on its bytes: only lines that may be meant are read, and those that look odd.
+
+A line is usual when it shows the seq that follows the one of the line before, and begins and ends as an object. Of
+a line that was torn or that another was glued to, either the seq or the end is not there, so it is odd, and read:
+where it holds no event it is named. In a usual line, text that needs no escape stands as its own bytes, unless
+somebody wrote it with a backslash: such lines are odd too. Damage within a line that leaves its seq and both ends
+in place may go unnamed; finding such is what `verify` and its chain are for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import product
+
+from gatekeeper.model.line import bulk_decoder, is_blank, stated_seq
+from gatekeeper.replay.blocks import blocks_of
+from gatekeeper.replay.group import getters_of
+from gatekeeper.replay.lines import DAMAGED, TORN
+from gatekeeper.replay.needles import Finder
+from gatekeeper.replay.prefilter import may_hide, needles_of
+from gatekeeper.replay.query import is_behind, matcher
+from gatekeeper.replay.slim import BEHIND_FINDINGS, is_short_enough, short_text, slim_event
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from gatekeeper.replay.blocks import Block, Range
+    from gatekeeper.replay.query import Filter
+
+    Record = tuple[Any, ...]
+
+# What a scan tells, in the order of the log, as tuples that begin with one of these words.
+SEQS = "seqs"
+"""first and last: lines that hold these seqs without a gap."""
+NO_SEQ = "no seq"
+"""a line that shows none."""
+MEANT = "meant"
+"""line number within the range, from 1, and bytes of a line that is selected."""
+ODD = "odd"
+"""line number within the range, bytes, and the problem of a line that holds no event."""
+BEHIND = "behind"
+"""a chained line behind `until`: nothing that follows is meant."""
+COUNTS = "counts"
+"""how many selected events have each combination of values, as far as the range was read."""
+LINES = "lines"
+"""how many lines the range has, blank ones too; the last record of a range that was read to its end."""
+
+_SEQ = b'"seq":'
+_OPENING, _CLOSING, _LAST_SPACE = 0x7B, 0x7D, 0x20
+_SECTOR_BYTES = 512
+_MOST_KNOWN = 4096
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is asked of every range.
+
+    Attributes:
+        wanted: `limit` is the reader's business, not the range's.
+        fields: what selected events are counted by; None: they are told.
+    """
+
+    wanted: Filter
+    fields: tuple[str, ...] | None = None
+
+
+class RangeScan:
+    """Searches one range after the other."""
+
+    def __init__(self, query: Query) -> None:
+        self._wanted = query.wanted
+        self._is_meant = matcher(query.wanted)
+        self._decode = bulk_decoder()
+        self._groups = needles_of(query.wanted)
+        self._getters = None if query.fields is None else getters_of(query.fields)
+        self._is_short = is_short_enough(query.wanted, query.fields or ())
+        self._known: dict[bytes, tuple[Sequence[str | None], ...]] = {}  # what short texts are counted by
+        self._counts: Counter[tuple[Sequence[str | None], ...]] = Counter()
+        self._number = self._seq = 0
+        self._first = 0  # of the usual lines that were not told yet; 0: none
+        self._is_sorted = len(self._groups) < 2
+
+    def records(self, part: Range) -> Iterator[Record]:
+        """All that is to be told of a range, in order. Raises LogError, and what the source's `content` raises."""
+        self._number = self._seq = self._first = 0
+        self._counts.clear()
+        for block in blocks_of(part):
+            if not self._is_sorted:
+                self._groups = _rarest_first(self._groups, block)
+                self._is_sorted = True
+            for record in self._block(block) if block.is_terminated else self._torn(block):
+                yield record
+                if record[0] == BEHIND:
+                    yield from self._counted()
+                    return
+        yield from self._usual_so_far()
+        yield from self._counted()
+        yield (LINES, self._number)
+
+    def _counted(self) -> Iterator[Record]:
+        if self._getters is not None:
+            counts: Counter[tuple[str | None, ...]] = Counter()
+            for values, count in self._counts.items():
+                for combination in product(*values):
+                    counts[combination] += count
+            yield (COUNTS, dict(counts))
+
+    def _usual_so_far(self) -> Iterator[Record]:
+        if self._first:
+            yield (SEQS, self._first, self._seq)
+            self._first = 0
+
+    def _torn(self, block: Block) -> Iterator[Record]:
+        line = block.lines()[0]
+        self._number += 1
+        if not is_blank(line):
+            yield from self._usual_so_far()
+            yield (ODD, self._number, line, TORN)
+
+    def _block(self, block: Block) -> Iterator[Record]:
+        data, position, end = block.data, block.begin, block.end
+        find, rfind, startswith = data.find, data.rfind, data.startswith
+        looks_plain = _looks_plain(block)
+        others = self._groups[1:]
+        finders = [Finder(data, position, end, needle) for needle in self._groups[0]] if self._groups else None
+        ends = Finder(data, position, end, BEHIND_FINDINGS) if self._getters is not None else None
+        until, known = self._wanted.until, self._known
+        while position < end:
+            stop = find(b"\n", position)
+            self._number += 1
+            at = rfind(_SEQ, position, stop)
+            if (
+                at < 0
+                or not startswith(b"%d," % (self._seq + 1), at + 6)
+                or data[position] != _OPENING
+                or data[stop - 1] != _CLOSING
+                or not (looks_plain or _is_plain(bytes(data[position:stop])))
+            ):
+                yield from self._odd(bytes(data[position:stop]))
+            else:
+                self._seq += 1
+                self._first = self._first or self._seq
+                if finders is None or _may_be_meant(finders, others, data, position, stop):
+                    text = short_text(data, position, stop, ends) if ends and self._is_short else None
+                    values = known.get(text) if text is not None else None
+                    if values is not None:
+                        self._counts[values] += 1
+                        position = stop + 1
+                        continue
+                    event = self._slim(data, position, stop, ends, text) if ends else None
+                    if event is None:
+                        yield from self._read(bytes(data[position:stop]))
+                    elif not self._is_counted(event, text) and until is not None and is_behind(event, until):
+                        yield from self._behind()
+            position = stop + 1
+
+    def _odd(self, line: bytes) -> Iterator[Record]:
+        if is_blank(line):
+            return
+        yield from self._usual_so_far()
+        seq = stated_seq(line)
+        if seq is None:
+            yield (NO_SEQ,)
+        else:
+            yield (SEQS, seq, seq)
+            self._seq = seq
+        yield from self._read(line)
+
+    def _read(self, line: bytes) -> Iterator[Record]:
+        event = self._decode(line)
+        if event is None:
+            yield from self._usual_so_far()
+            yield (ODD, self._number, line, DAMAGED)
+        elif self._getters is None and self._is_meant(event):
+            yield from self._usual_so_far()
+            yield (MEANT, self._number, line)
+        elif self._getters is None or not self._is_counted(event):
+            until = self._wanted.until
+            if until is not None and is_behind(event, until):
+                yield from self._behind()
+
+    def _slim(
+        self, data: bytes | bytearray, position: int, stop: int, ends: Finder, text: bytes | None
+    ) -> Mapping[str, Any] | None:
+        return slim_event(data, position, stop, ends) if text is None else self._decode(text)
+
+    def _is_counted(self, event: Mapping[str, Any], text: bytes | None = None) -> bool:
+        if not self._is_meant(event):
+            return False
+        values = tuple([getter(event) for getter in self._getters or ()])
+        if text is not None and len(self._known) < _MOST_KNOWN:
+            self._known[text] = values
+        self._counts[values] += 1
+        return True
+
+    def _behind(self) -> Iterator[Record]:
+        yield from self._usual_so_far()
+        yield (BEHIND,)
+
+
+def _rarest_first(groups: Sequence[tuple[bytes, ...]], block: Block) -> list[tuple[bytes, ...]]:
+    """The group that rules most lines out comes first: the block is searched for it alone."""
+    return sorted(groups, key=lambda group: sum(block.data.count(needle, block.begin, block.end) for needle in group))
+
+
+def _may_be_meant(
+    finders: Sequence[Finder],
+    others: Sequence[tuple[bytes, ...]],
+    data: bytes | bytearray,
+    position: int,
+    stop: int,
+) -> bool:
+    """Whether a line holds a needle of each group: of the one that the finders look for, and of the others."""
+    for finder in finders:
+        if finder.is_within(position, stop):
+            break
+    else:
+        return False
+    for group in others:
+        for needle in group:
+            if data.find(needle, position, stop) >= 0:
+                break
+        else:
+            return False
+    return True
+
+
+def _looks_plain(block: Block) -> bool:
+    """Whether no line of the block can hide text, or has lost a sector to zeros."""
+    data, begin, end = block.data, block.begin, block.end
+    return (
+        data.find(b"\\", begin, end) < 0
+        and (data.isascii() or bytes(data[begin:end]).isascii())
+        and 0 not in data[begin:end:_SECTOR_BYTES]
+    )
+
+
+def _is_plain(line: bytes) -> bool:
+    return line.isascii() and 0 not in line and not may_hide(line)

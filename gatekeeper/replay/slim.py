@@ -1,0 +1,92 @@
+"""A decision without its bulk: findings, evidence and context are cut out of the bytes before the rest is read.
+
+What nobody filters or counts by is four fifths of a line. The cuts are made where the ledger's own lines have them:
+findings and context hold no lists or objects of other people's making, and the evidence, which may hold anything, is
+found from both sides. So what stands in the evidence never passes for the decision.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gatekeeper.replay.needles import Finder
+    from gatekeeper.replay.query import Filter
+
+_CONTEXT = b'"context":{'
+_FINDINGS = b'},"decision":{"findings":['
+_SNAPSHOT = b'"metrics_snapshot":{'
+_BEHIND_SNAPSHOT = b'},"policy_digest":"'
+
+BEHIND_FINDINGS = b'],"reason_codes":['
+"""Where the reading goes on behind findings, actions and notes."""
+
+_EVALUATOR = b',"evaluator":"'
+_KIND = b'"kind":"'
+
+_IN_SHORT = frozenset({"verdict", "reason", "kind", "actor"})
+"""What the short form of a decision is enough for."""
+
+
+def is_short_enough(wanted: Filter, fields: tuple[str, ...]) -> bool:
+    """Whether nothing is asked but what `short_text` holds."""
+    asked = (wanted.run, wanted.experiment, wanted.stage, wanted.policy, wanted.since, wanted.until)
+    return all(one is None for one in asked) and _IN_SHORT.issuperset(fields)
+
+
+def short_text(data: bytes | bytearray, position: int, stop: int, ends: Finder) -> bytes | None:
+    """A decision's line without all that makes it different from other decisions with the same outcome.
+
+    Args:
+        position, stop: where the line begins, and where its newline stands.
+        ends: finds BEHIND_FINDINGS in the block.
+
+    Returns:
+        JSON; None: it is no such line, read all of it.
+    """
+    find = data.find
+    context = find(_CONTEXT, position, stop)
+    findings = find(_FINDINGS, context, stop) if context >= 0 else -1
+    if findings < 0 or not ends.is_within(findings, stop):
+        return None
+    evaluator = find(_EVALUATOR, ends.next, stop)
+    snapshot = find(_SNAPSHOT, evaluator, stop) if evaluator >= 0 else -1
+    kind = data.rfind(_KIND, evaluator, snapshot) if snapshot >= 0 else -1
+    if kind < 0:
+        return None
+    pieces = (
+        data[position : context + len(_CONTEXT)],
+        _FINDINGS,
+        data[ends.next : evaluator],
+        b",",
+        data[kind : snapshot - 1],
+        b"}",
+    )
+    return b"".join(pieces)
+
+
+def slim_event(data: bytes | bytearray, position: int, stop: int, ends: Finder) -> dict[str, Any] | None:
+    """The event of a decision's line without findings, evidence and context; arguments as in `short_text`."""
+    import orjson
+
+    find = data.find
+    context = find(_CONTEXT, position, stop)
+    findings = find(_FINDINGS, context, stop) if context >= 0 else -1
+    if findings < 0 or not ends.is_within(findings, stop):
+        return None
+    snapshot = find(_SNAPSHOT, ends.next, stop)
+    rest = data.rfind(_BEHIND_SNAPSHOT, snapshot, stop) if snapshot >= 0 else -1
+    if rest < 0:
+        return None
+    pieces = (
+        data[position : context + len(_CONTEXT)],
+        _FINDINGS,
+        data[ends.next : snapshot + len(_SNAPSHOT)],
+        data[rest:stop],
+    )
+    try:
+        event = orjson.loads(b"".join(pieces))
+    except orjson.JSONDecodeError:
+        return None
+    return event if isinstance(event, dict) else None
