@@ -41,7 +41,7 @@ def check(values: Values) -> Outcome:
             "--wait reads the evidence again each time: standard input can be read once only",
             remedy="give --snapshot a file",
         )
-    ledger = open_ledger(values.text("log"))
+    ledger = open_ledger(values.text("log"), rotate_bytes=values.integer("rotate_bytes"))
     loaded = read_policy(values.text("policy"), ledger)
     question = replace(
         gate_question(values, loaded, command="check"),

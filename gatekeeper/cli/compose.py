@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gatekeeper.model.policy import LoadedPolicy
     from gatekeeper.model.run import Run
     from gatekeeper.model.snapshot import Snapshot
-    from gatekeeper.ports import EvidenceSource, Ledger
+    from gatekeeper.ports import EventIndex, EvidenceSource, Ledger
 
 STANDARD_INPUT = "-"
 
@@ -65,14 +65,14 @@ class TellingLedger(NdjsonLedger):
         return view
 
 
-def open_ledger(path: str) -> Ledger:
+def open_ledger(path: str, *, rotate_bytes: int | None = None) -> Ledger:
     """The ledger that `--log` names; nothing is created before the first event."""
-    return open_file_ledger(path)
+    return open_file_ledger(path, rotate_bytes=rotate_bytes)
 
 
-def open_file_ledger(path: str) -> NdjsonLedger:
+def open_file_ledger(path: str, *, rotate_bytes: int | None = None) -> NdjsonLedger:
     """The file ledger at *path*, for what only a file can do (`log rebuild`)."""
-    return TellingLedger(path, clock=SystemClock())
+    return TellingLedger(path, clock=SystemClock(), rotate_bytes=rotate_bytes)
 
 
 def who_asks(stated: str | None, environ: Mapping[str, str] = os.environ) -> str:
@@ -234,6 +234,32 @@ def log_lines(
             watch(data)
         if may_match is None or not is_terminated or may_match(data):
             yield parse_line(path, number, data, is_terminated=is_terminated)
+
+
+def sealed_lines(path: str, after: int) -> Iterator[LogLine]:
+    """The lines behind a seq in the files of a log that are not appended to any more. Raises as `log_lines` does."""
+    from gatekeeper.ledger.segments import files_of, lines_of
+    from gatekeeper.model.line import is_blank
+    from gatekeeper.replay.lines import parse_line
+
+    for file in files_of(path):
+        if file.is_live or (file.last_seq or 0) <= after:
+            continue
+        for number, _, data, is_terminated in lines_of(file):
+            if not is_blank(data):
+                yield parse_line(file.path, number, data, is_terminated=is_terminated)
+
+
+def log_index(paths: tuple[str, ...]) -> EventIndex | None:
+    """The index over the events of the one log that `--log` names; None where the log itself must be read."""
+    if len(paths) != 1 or has_pattern(paths[0]):
+        return None
+    from gatekeeper.ledger.indexing import open_index
+
+    index, warnings = open_index(paths[0])
+    for warning in warnings:
+        say_once(f"gatekeeper: {warning}")
+    return index
 
 
 def logged_runs(paths: tuple[str, ...]) -> tuple[Sequence[Run], Sequence[str]]:

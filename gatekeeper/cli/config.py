@@ -4,6 +4,7 @@
 log = "logs/decision.ndjson"   # or GATEKEEPER_LOG
 output = "text"                # or GATEKEEPER_OUTPUT
 actor = "release-bot"
+rotate_bytes = "64MiB"         # or GATEKEEPER_ROTATE_BYTES
 ```
 """
 
@@ -24,10 +25,10 @@ if TYPE_CHECKING:
 
 CONFIG_FILE = "gatekeeper.toml"
 
-SETTINGS = ("log", "output", "actor")
+SETTINGS = ("log", "output", "actor", "rotate_bytes")
 """The keys of gatekeeper.toml."""
 
-ENVIRONMENT = {"log": "GATEKEEPER_LOG", "output": "GATEKEEPER_OUTPUT"}
+ENVIRONMENT = {"log": "GATEKEEPER_LOG", "output": "GATEKEEPER_OUTPUT", "rotate_bytes": "GATEKEEPER_ROTATE_BYTES"}
 """Key -> the variable of the environment that states it."""
 
 
@@ -85,6 +86,8 @@ def _read_file(path: str) -> dict[str, Setting]:
                 f"{path}: unknown key {key!r}; known are {', '.join(SETTINGS)}{did_you_mean(key, SETTINGS)}",
                 remedy=f"correct {path}",
             )
+        if key == "rotate_bytes" and isinstance(value, int):
+            value = str(value)  # noqa: PLW2901 - a number of bytes may be written as one
         if not isinstance(value, str) or not value:
             raise UsageError(
                 f"{path}: {key} must be a text that is not empty, found {value!r}", remedy=f"correct {path}"

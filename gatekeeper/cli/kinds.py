@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 _NAME = _LETTERS + "._-"
 _RUN_ID = _NAME + ":/@"
+_UNITS = {"": 1, "k": 1 << 10, "M": 1 << 20, "G": 1 << 30, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30,
+          "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9, "B": 1}  # fmt: skip
+_UNIT_LETTERS = "kKMGiB"
 _LONGEST_NAME = 128
 _LONGEST_RUN_ID = 512
 _LONGEST_COUNT = 15  # digits; below 2^53, so that JSON can say it
@@ -28,6 +31,12 @@ class BadValueError(ValueError):
 
 class Ago(int):
     """A point in time stated as its distance from now, in milliseconds."""
+
+    __slots__ = ()
+
+
+class Seq(int):
+    """A place in the log, where a time could stand as well."""
 
     __slots__ = ()
 
@@ -80,6 +89,17 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _bytes(text: str) -> int:
+    digits = text.rstrip(_UNIT_LETTERS)
+    factor = _UNITS.get(text[len(digits) :])
+    if factor is None or not (digits.isascii() and digits.isdigit()) or len(digits) > _LONGEST_COUNT:
+        raise BadValueError(f"{text!r} is no size; write it like 500000, 64MiB or 1GB")
+    size = int(digits) * factor
+    if not 0 < size < 10**_LONGEST_COUNT:
+        raise BadValueError(f"{text!r} is no size from 1 byte up")
+    return size
+
+
 def _duration(text: str) -> int:
     from gatekeeper.model.times import parse_duration
 
@@ -119,6 +139,15 @@ def _since(text: str) -> int:
         raise BadValueError(f"{error}, or as a distance like 7d") from None
 
 
+def _before(text: str) -> int:
+    if text.isascii() and text.isdigit():
+        return Seq(_count(text))
+    try:
+        return _since(text)
+    except BadValueError as error:
+        raise BadValueError(f"{error}, or as a seq like 5000") from None
+
+
 def _names(text: str) -> tuple[str, ...]:
     names = tuple(part.strip() for part in text.split(","))
     if not all(names):
@@ -149,10 +178,12 @@ KINDS: dict[str, Callable[[str], object]] = {
     "name": _name,  # experiment, variant, stage (SPEC 2)
     "run_id": _run_id,
     "count": _count,  # int from 1
+    "bytes": _bytes,  # the same, with a unit
     "duration": _duration,  # int, milliseconds
     "time": _time,  # int, microseconds since 1970
     "moment": _moment,  # the same, or the word `snapshot`
     "since": _since,  # the same, or Ago
+    "before": _before,  # the same, or Seq
     "names": _names,  # tuple, split at commas
 }
 """Kind -> converter. `flag` takes no text and stands in no table; `choice` is known by `choices`."""

@@ -1,4 +1,4 @@
-"""`gatekeeper log head` and `log rebuild`: the log as a file, and what is derived from it."""
+"""`gatekeeper log head`, `log stat` and `log rebuild`: the log as a file, and what is derived from it."""
 
 from __future__ import annotations
 
@@ -35,18 +35,28 @@ def head(values: Values) -> Outcome:
     return page_outcome(head_page(document), values)
 
 
+def stat(values: Values) -> Outcome:
+    """Size, files, events, time span, counts, the chain, and what is kept beside the log."""
+    from gatekeeper.ledger.statistics import statistics
+    from gatekeeper.render.retention import stat_page
+
+    return page_outcome(stat_page(statistics(values.texts("log"))), values)
+
+
 def _last_event(paths: tuple[str, ...]) -> LogLine | None:
-    """The last chained event; lines before it are passed over unparsed."""
+    """The last chained event; lines before it are passed over unparsed, files before its own unread."""
     from collections import deque
 
-    from gatekeeper.ledger.reading import raw_lines
+    from gatekeeper.ledger.log_files import log_files
+    from gatekeeper.ledger.segments import lines_of
     from gatekeeper.replay.lines import parse_line
 
-    latest = deque(((path, number, data) for path, number, data, is_whole in raw_lines(paths) if is_whole), maxlen=100)
-    for path, number, data in reversed(latest):
-        line = parse_line(path, number, data)
-        if line.event is not None and "kind" in line.event:
-            return line
+    for file in reversed(log_files(paths)):
+        latest = deque(((number, data) for number, _, data, is_whole in lines_of(file) if is_whole), maxlen=100)
+        for number, data in reversed(latest):
+            line = parse_line(file.path, number, data)
+            if line.event is not None and "kind" in line.event:
+                return line
     return None
 
 

@@ -38,7 +38,7 @@ def _round(values: Values) -> list[HoldOutcome]:
     moment = values.time("as_of")
     return list(
         ask_holds(
-            ledger=open_ledger(values.text("log")),
+            ledger=open_ledger(values.text("log"), rotate_bytes=values.integer("rotate_bytes")),
             clock=SystemClock(),
             read_source=read_source,
             only_due=values.flag("due"),

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from gatekeeper.cli.compose import SystemClock, log_lines
+from gatekeeper.cli.compose import SystemClock, log_index, sealed_lines
 from gatekeeper.cli.damaged import as_documents, as_words
 from gatekeeper.cli.outcome import Outcome
 from gatekeeper.cli.present import layout_of_output, page_outcome, told
-from gatekeeper.errors import LogError, UsageError
+from gatekeeper.errors import LogDamagedError, LogError, UsageError
 from gatekeeper.model.exchange import LogLine
+from gatekeeper.model.indexed import IndexUnusableError
+from gatekeeper.model.line import decode
 from gatekeeper.render import load
 from gatekeeper.render.logs import group_page, replay_page, replay_row
 from gatekeeper.render.page import Page
-from gatekeeper.replay.gaps import GapWatch
-from gatekeeper.replay.prefilter import prefilter
 from gatekeeper.replay.query import Filter, select
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from gatekeeper.cli.values import Values
+    from gatekeeper.ports import EventIndex
+    from gatekeeper.replay.gaps import Gap
+    from gatekeeper.replay.group import GroupRow
+    from gatekeeper.replay.indexed import IndexedQuery
 
 FOLLOW_SECONDS = 0.5
 """How often a growing log is looked at."""
@@ -30,33 +34,91 @@ def replay(values: Values) -> Outcome:
     wanted = _filter(values)
     if values.flag("follow"):
         return Outcome(_follow(values, wanted))
-    damaged: list[LogLine] = []
-    watch = GapWatch()
-    found = select(log_lines(values.texts("log"), prefilter(wanted), watch.see), wanted, damaged=damaged)
-    fields = values.texts("group_by")
-    if fields:
-        from gatekeeper.replay.group import group
+    index = log_index(values.texts("log"))
+    if index is not None:
+        try:
+            return _from_index(index, wanted, values)
+        except IndexUnusableError:
+            index.close()
+    return _from_lines(wanted, values)
 
-        rows = [row.to_dict() for row in group(found, fields)]
-        page = group_page(fields, rows, damaged=as_documents(damaged))
-        return page_outcome(page, values, stderr=(*as_words(as_documents(damaged)), *_missing(watch)))
-    lines = list(found)
+
+def _from_index(index: EventIndex, wanted: Filter, values: Values) -> Outcome:
+    """Raises IndexUnusableError where the lines must be read."""
+    from gatekeeper.replay.indexed import IndexedQuery
+
+    query = IndexedQuery(index, wanted)
+    if values.texts("group_by"):
+        outcome = _grouped(query.groups(values.texts("group_by")), query.damaged, query.gaps, values)
+    elif values.text("output") == "ndjson":
+        return Outcome(_recorded(index, query), stderr=_holes(query.damaged, query.gaps))
+    else:
+        lines = [LogLine("", 0, data, decode(data)) for data in query.data()]
+        outcome = _listed(lines, query.damaged, query.gaps, values)
+    index.close()
+    return outcome
+
+
+def _recorded(index: EventIndex, query: IndexedQuery) -> Iterator[bytes]:
+    try:
+        for data in query.data():
+            yield data + b"\n"
+    except IndexUnusableError as error:
+        raise LogDamagedError(f"the log is not as it was recorded: {error}", remedy="see gatekeeper verify") from None
+    finally:
+        index.close()
+
+
+def _from_lines(wanted: Filter, values: Values) -> Outcome:
+    from gatekeeper.cli.opened import opened_log, watched
+    from gatekeeper.replay.scan import Pace, Scan
+
+    fields = values.texts("group_by")
+    if values.text("output") == "ndjson" and not fields:
+        return Outcome(_found(wanted, values))
+    with opened_log(values.texts("log")) as sources, watched("searching") as progress:
+        scan = Scan(sources, wanted, Pace(progress=progress))
+        if fields:
+            return _grouped(scan.groups(fields), scan.damaged, scan.gaps, values)
+        return _listed(list(scan.lines()), scan.damaged, scan.gaps, values)
+
+
+def _found(wanted: Filter, values: Values) -> Iterator[bytes]:
+    """Each line as soon as it is found: there may be more of them than memory."""
+    from gatekeeper.cli.opened import opened_log
+    from gatekeeper.cli.output import say_once
+    from gatekeeper.replay.scan import Scan
+
+    with opened_log(values.texts("log")) as sources:
+        scan = Scan(sources, wanted)
+        for data in scan.data():
+            yield data + b"\n"
+    for line in _holes(scan.damaged, scan.gaps):
+        say_once(line)
+
+
+def _grouped(rows: Sequence[GroupRow], damaged: Sequence[LogLine], gaps: Sequence[Gap], values: Values) -> Outcome:
+    documents = [row.to_dict() for row in rows]
+    page = group_page(values.texts("group_by"), documents, damaged=as_documents(damaged))
+    return page_outcome(page, values, stderr=_holes(damaged, gaps))
+
+
+def _listed(lines: Sequence[LogLine], damaged: Sequence[LogLine], gaps: Sequence[Gap], values: Values) -> Outcome:
     page = replay_page(
         [line.event for line in lines if line.event is not None],
         lines=[line.data for line in lines],
         damaged=as_documents(damaged),
-        gaps=[gap.to_dict() for gap in watch.gaps],
+        gaps=[gap.to_dict() for gap in gaps],
     )
-    return page_outcome(page, values, stderr=(*as_words(as_documents(damaged)), *_missing(watch)))
+    return page_outcome(page, values, stderr=_holes(damaged, gaps))
 
 
-def _missing(watch: GapWatch) -> tuple[str, ...]:
-    return told(
-        tuple(
-            f"the log lacks seq {gap.from_seq}" + ("" if gap.to_seq == gap.from_seq else f" to {gap.to_seq}")
-            for gap in watch.gaps
-        )
+def _holes(damaged: Sequence[LogLine], gaps: Sequence[Gap]) -> tuple[str, ...]:
+    words = tuple(
+        f"the log lacks seq {gap.from_seq}" + ("" if gap.to_seq == gap.from_seq else f" to {gap.to_seq}")
+        for gap in gaps
     )
+    return (*as_words(as_documents(damaged)), *told(words))
 
 
 def _filter(values: Values) -> Filter:
@@ -85,7 +147,7 @@ def _follow(values: Values, wanted: Filter) -> Iterator[str | bytes]:
         raise UsageError("--follow reads one log", remedy="give --log one file")
     if output == "json":
         raise UsageError("--follow has no end, and json is one document", remedy="use --output ndjson")
-    tail, damaged = FileTail(paths[0]), list[LogLine]()
+    tail, damaged = FileTail(paths[0], sealed=lambda seq: sealed_lines(paths[0], seq)), list[LogLine]()
 
     def read_new() -> Iterator[LogLine]:
         try:

@@ -28,4 +28,5 @@ def resume(values: Values) -> Outcome:
         dry_run=values.flag("dry_run"),
     )
     question = replace(question, **evidence_fields(values))
-    return decided(ask(question, ledger=open_ledger(values.text("log")), clock=SystemClock()), values)
+    ledger = open_ledger(values.text("log"), rotate_bytes=values.integer("rotate_bytes"))
+    return decided(ask(question, ledger=ledger, clock=SystemClock()), values)

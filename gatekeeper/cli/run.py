@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def run(values: Values) -> Outcome:
     """Ask DIR/<STAGE>.json for each stage from the held or next one; exit as the last check."""
-    ledger = open_ledger(values.text("log"))
+    ledger = open_ledger(values.text("log"), rotate_bytes=values.integer("rotate_bytes"))
     loaded = read_policy(values.text("policy"), ledger)
     # all but evidence, stage and time is the same at each stage
     template = gate_question(values, loaded, command="run")

@@ -18,7 +18,7 @@ def stop(values: Values) -> Outcome:
         values.text("run"),
         reason=values.text("reason"),
         actor=who_asks(values.optional_text("actor")),
-        ledger=open_ledger(values.text("log")),
+        ledger=open_ledger(values.text("log"), rotate_bytes=values.integer("rotate_bytes")),
     )
     shown = decided(answer, values)
     return Outcome(shown.stdout, 0, shown.stderr)

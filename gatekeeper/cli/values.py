@@ -6,7 +6,7 @@ ours and raises (exit 70); what a person typed was checked before.
 
 from __future__ import annotations
 
-from gatekeeper.cli.kinds import SNAPSHOT, Ago
+from gatekeeper.cli.kinds import SNAPSHOT, Ago, Seq
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,6 +74,11 @@ class Values:
         """A point in time in microseconds since 1970, where a distance counts back from *now*; or None."""
         value = self._integer(name)
         return now - value * 1000 if isinstance(value, Ago) else value
+
+    def before(self, name: str, *, now: int) -> tuple[int | None, int | None]:
+        """A seq, or a point in time as `since` gives it; the other of the two is None."""
+        value = self._values[name]
+        return (int(value), None) if isinstance(value, Seq) else (None, self.since(name, now=now))
 
     def _integer(self, name: str) -> int | None:
         value = self._values[name]

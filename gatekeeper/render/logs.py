@@ -96,6 +96,7 @@ def verify_page(report: Mapping[str, Any]) -> Page:
                     ("place", [_place(wrong)]),
                     ("seq", _some(wrong.get("seq"))),
                     ("what", _some(wrong.get("what"))),
+                    ("most likely", _some(report.get("happened"))),
                     ("expected", _some(wrong.get("expected"))),
                     ("found", _some(wrong.get("found"))),
                 ],

@@ -21,7 +21,8 @@ COMMANDS = pytest.mark.parametrize("each", tables.every(), ids=lambda each: " ".
 SPEC_8 = {
     ("init",), ("demo",), ("check",), ("run",), ("resume",), ("reevaluate",), ("stop",), ("queue",), ("status",),
     ("explain",), ("replay",), ("verify",), ("collect",), ("policy", "check"), ("log", "head"),
-    ("log", "metrics"), ("log", "rebuild"),
+    ("log", "metrics"), ("log", "rebuild"), ("log", "stat"), ("log", "rotate"), ("log", "archive"), ("log", "prune"),
+    ("log", "checkpoint"), ("log", "prove"), ("log", "check-proof"),
 }  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from gatekeeper.cli import tables
+from tests.proof.samples import PLAIN, PLAIN_LINE
 
 ROOT = Path(__file__).parents[2]
 NETWORK = {
@@ -52,6 +53,9 @@ WITHOUT_EVIDENCE = {
     "log head": ["log", "head"],
     "log metrics": ["log", "metrics"],
     "log rebuild": ["log", "rebuild"],
+    "log stat": ["log", "stat"],
+    "log rotate": ["log", "rotate"],
+    "log archive": ["log", "archive"],
     "policy check": ["policy", "check", POLICY],
     "queue": ["queue"],
     "replay": ["replay", "--run", RUN],
@@ -59,6 +63,17 @@ WITHOUT_EVIDENCE = {
     "stop": ["stop", RUN, "--reason", "test"],
     "verify": ["verify"],
 }
+
+PROOF = {
+    "log checkpoint": ["log", "checkpoint", "--key", "key"],
+    "log prove": ["log", "prove", "1", "--with-line", "--out", "proof"],
+    "log check-proof": ["log", "check-proof", "proof", "--public-key", "key.pub"],
+    "log prune": [
+        *("log", "prune", "--before", "1", "--public-key", "key.pub"),
+        *("--checkpoint", "logs/decision.ndjson.checkpoint"),
+    ],
+}
+"""What signs and checks, each with what the one before has made."""
 
 
 def modules(directory: Path, program: str, *arguments: str, code: int = 0) -> set[str]:
@@ -125,6 +140,14 @@ def test_what_reads_records_loads_no_network_stack(held: Path, name: str) -> Non
     assert forbidden(loaded(held, COMMAND, *WITHOUT_EVIDENCE[name])) == set()
 
 
+def test_what_proves_a_log_loads_no_network_stack(held: Path) -> None:
+    """A key is in memory there: nothing that could send it anywhere belongs beside it."""
+    (held / "key").write_bytes(PLAIN)
+    (held / "key.pub").write_text(PLAIN_LINE)
+    for name, arguments in PROOF.items():
+        assert forbidden(loaded(held, COMMAND, *arguments)) == set(), name
+
+
 def test_a_collection_of_files_alone_loads_no_network_stack(tmp_path: Path) -> None:
     """Source types are loaded by need: whoever only merges files must not wait for a client to be imported."""
     file = tmp_path / "collection.json"
@@ -138,7 +161,7 @@ def test_a_collection_of_files_alone_loads_no_network_stack(tmp_path: Path) -> N
 def test_every_command_is_looked_at() -> None:
     """A new command would be left out unnoticed."""
     elsewhere = {"check", "resume", "reevaluate", "collect", "run", "init", "demo"}
-    assert {" ".join(command.path) for command in tables.every()} == set(WITHOUT_EVIDENCE) | elsewhere
+    assert {" ".join(command.path) for command in tables.every()} == set(WITHOUT_EVIDENCE) | set(PROOF) | elsewhere
 
 
 def test_evaluating_as_a_library_loads_no_network_stack(tmp_path: Path) -> None:

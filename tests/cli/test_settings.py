@@ -90,7 +90,7 @@ def test_an_output_that_a_command_does_not_have_gives_way(monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('outptu = "json"', "unknown key 'outptu'; known are log, output, actor; did you mean 'output'?"),
+        ('outptu = "json"', "unknown key 'outptu'; known are log, output, actor, rotate_bytes; did you mean 'output'?"),
         ('output = "jsn"', "gatekeeper.toml: 'jsn' is not one of"),
         ("log = 3", "log must be a text that is not empty, found 3"),
         ('log = ""', "log must be a text that is not empty"),

@@ -19,6 +19,8 @@ IN_A_CHECKOUT = [
     "docs/formats/event.md",
     "docs/guides/holds.md",
     "docs/guides/incident-replay.md",
+    "docs/guides/proof.md",
+    "docs/guides/retention.md",
     "logs/README.md",
     "snapshots/README.md",
 ]

@@ -13,6 +13,7 @@ from gatekeeper.cli import tables
 from tests.e2e.desk import Desk
 from tests.e2e.documents import BLIND, HARMFUL, HEALTHY, snapshot
 from tests.e2e.terminal import in_terminal
+from tests.proof.samples import PLAIN, PLAIN_LINE
 
 pytestmark = pytest.mark.slow  # many processes
 
@@ -71,6 +72,37 @@ def _head(desk: Desk) -> list[str]:
     return ["log", "head"]
 
 
+def _signed(desk: Desk) -> list[str]:
+    desk.begin_at("CANARY_10")
+    desk.write("key", PLAIN)
+    desk.write("key.pub", PLAIN_LINE)
+    return ["log", "checkpoint", "--key", "key"]
+
+
+def _proven(desk: Desk) -> list[str]:
+    assert desk.gate(*_signed(desk)).code == 0
+    return ["log", "prove", "3", "--with-line"]
+
+
+def _sealed(desk: Desk) -> list[str]:
+    desk.begin_at("CANARY_10")
+    assert desk.gate("log", "rotate").code == 0
+    return ["log", "archive", "--compression", "gzip"]
+
+
+def _prunable(desk: Desk) -> list[str]:
+    _sealed(desk)
+    desk.write("key", PLAIN)
+    desk.write("key.pub", PLAIN_LINE)
+    assert desk.gate("log", "checkpoint", "--key", "key", "--out", "note").code == 0
+    return ["log", "prune", "--before", "4", "--checkpoint", "note", "--public-key", "key.pub"]
+
+
+def _proof(desk: Desk) -> list[str]:
+    assert desk.gate(*_proven(desk), "--out", "proof").code == 0
+    return ["log", "check-proof", "proof", "--public-key", "key.pub"]
+
+
 SCENES: dict[str, tuple[tuple[str, ...], Prepare, int, bytes]] = {
     "accept": (("check",), _check(HEALTHY), 0, b"[OK] r-41"),
     "reject": (("check",), _check(HARMFUL), 1, b"[STOP] r-41"),
@@ -90,7 +122,14 @@ SCENES: dict[str, tuple[tuple[str, ...], Prepare, int, bytes]] = {
     "policy-check-collection": (("policy", "check"), _policy_and_collection, 10, b"policy.json loads"),
     "collect-lint": (("collect",), _lint, 10, b"collection.json loads"),
     "log-head": (("log", "head"), _head, 0, b"head of the log: seq 3"),
+    "log-stat": (("log", "stat"), _after_hold("log", "stat"), 0, b"4 events in 1 file"),
+    "log-rotate": (("log", "rotate"), _after_hold("log", "rotate"), 0, b"sealed"),
+    "log-archive": (("log", "archive"), _sealed, 0, b"1 segment archived"),
+    "log-prune": (("log", "prune"), _prunable, 0, b"1 segment removed"),
     "log-rebuild": (("log", "rebuild"), _after_hold("log", "rebuild"), 0, b"state rebuilt from the log"),
+    "log-checkpoint": (("log", "checkpoint"), _signed, 0, b"gatekeeper/decision.ndjson\n3\n"),
+    "log-prove": (("log", "prove"), _proven, 0, b"c2sp.org/tlog-proof@v1\n"),
+    "log-check-proof": (("log", "check-proof"), _proof, 0, b"proven: this is line 3 of the 3"),
     "init": (("init",), lambda _: ["init", "gates"], 0, b""),
 }
 """Name -> command, what makes it, exit code, how its text begins."""

@@ -16,6 +16,7 @@ import subprocess
 import tempfile
 import time
 import urllib.parse
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -39,10 +40,16 @@ def wheel() -> Path | None:
 
 
 class Postgres:
-    """One server with one superuser, `postgres`. A context manager."""
+    """One server with one superuser, `postgres`. A context manager.
 
-    def __init__(self) -> None:
+    Args:
+        settings: as on PostgreSQL's command line; those of the tests wait for no disk.
+        directory: where its own directory is made; None where temporary files go.
+    """
+
+    def __init__(self, settings: Mapping[str, str] = SETTINGS, directory: str | None = None) -> None:
         self.process: subprocess.Popen[bytes] | None = None
+        self._settings, self._directory = settings, directory
         self._databases = 0
 
     @property
@@ -64,7 +71,7 @@ class Postgres:
         return f"postgresql+psycopg://postgres@/{database}?host={urllib.parse.quote(str(self.home))}"
 
     def __enter__(self) -> Self:
-        self.home = Path(tempfile.mkdtemp(prefix="lab-pg-"))
+        self.home = Path(tempfile.mkdtemp(prefix="lab-pg-", dir=self._directory))
         try:
             self._start()
         except BaseException:
@@ -90,7 +97,7 @@ class Postgres:
         )
         if made.returncode:
             raise RuntimeError("initdb: " + made.stderr + made.stdout)
-        settings = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
+        settings = [part for name, value in self._settings.items() for part in ("-c", f"{name}={value}")]
         with log.open("wb") as sink:
             self.process = subprocess.Popen(
                 [str(programs / "postgres"), "-D", str(data), "-k", str(self.home), *settings],

@@ -26,8 +26,15 @@ _TABLES: dict[tuple[str, ...], str] = {
     ("verify",): "records",
     ("policy", "check"): "policy",
     ("log", "head"): "log",
+    ("log", "stat"): "log",
     ("log", "metrics"): "metrics",
     ("log", "rebuild"): "log",
+    ("log", "rotate"): "retention",
+    ("log", "archive"): "retention",
+    ("log", "prune"): "retention",
+    ("log", "checkpoint"): "proof",
+    ("log", "prove"): "proof",
+    ("log", "check-proof"): "proof",
 }
 """Path of a command -> the module of this package that declares it, in the order of `--help`."""
 

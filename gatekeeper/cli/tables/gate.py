@@ -17,6 +17,7 @@ from gatekeeper.cli.tables.shared import (
     LOG,
     POLICY,
     REVISION,
+    ROTATE_BYTES,
     RUN_ID,
     SNAPSHOT,
     SUPERSEDE,
@@ -97,6 +98,7 @@ _CHECK = Command(
         VERBOSE,
         ACTOR,
         LOG,
+        ROTATE_BYTES,
         output(*EVERY_FORMAT),
     ),
     one_of=EVIDENCE_SOURCES,
@@ -141,6 +143,7 @@ _RUN = Command(
         as_of(),
         ACTOR,
         LOG,
+        ROTATE_BYTES,
         output(*EVERY_FORMAT),
     ),
     examples=(

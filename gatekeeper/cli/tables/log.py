@@ -15,6 +15,20 @@ _HEAD = Command(
     examples=(("what to note", "gatekeeper log head -o json"),),
 )
 
+_STAT = Command(
+    "log",
+    "stat",
+    handler="gatekeeper.cli.log:stat",
+    answer="report",
+    help="Size, files, events and the state of the chain.\n\nCounted by the index where it knows all of the log, else "
+    "by reading it. Whether the chain is whole, verify tells; here stands what is known of it.",
+    options=(LOGS, output("text", "json")),
+    examples=(
+        ("how large it is", "gatekeeper log stat"),
+        ("for a dashboard", "gatekeeper log stat -o json"),
+    ),
+)
+
 _REBUILD = Command(
     "log",
     "rebuild",
@@ -39,4 +53,4 @@ _REBUILD = Command(
     ),
 )
 
-COMMANDS = (_HEAD, _REBUILD)
+COMMANDS = (_HEAD, _STAT, _REBUILD)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gatekeeper.cli.spec import Command, Option
+from gatekeeper.cli.tables.keys import origin, public_key
 from gatekeeper.cli.tables.shared import LOGS, output
 
 _KINDS = ("decision", "policy", "approval", "action", "checkpoint", "refusal")
@@ -74,12 +75,32 @@ _VERIFY = Command(
     "context. Exit code 65 if anything differs.",
     options=(
         Option("from_seq", "--from", kind="count", metavar="SEQ", help="Begin at this event."),
+        Option(
+            "chain_only",
+            "--chain-only",
+            kind="flag",
+            help="Only follow the chain: seq, prev and ts of each line, and nothing in it.",
+        ),
+        Option("jobs", "--jobs", kind="count", metavar="N", help="Processes at most; one for each core unless set."),
+        Option(
+            "checkpoint",
+            "--checkpoint",
+            kind="path",
+            metavar="FILE",
+            repeat=True,
+            requires=("public_key",),
+            help="A signed note of log checkpoint: the log must still hold all that it covers.",
+        ),
+        public_key(requires=("checkpoint",)),
+        origin(requires=("checkpoint",)),
         LOGS,
         output("text", "json", "markdown", "github"),
     ),
     examples=(
         ("the whole log", "gatekeeper verify"),
+        ("within seconds, what changed bytes would show", "gatekeeper verify --chain-only"),
         ("a rotated log", "gatekeeper verify --log 'logs/decision*.ndjson'"),
+        ("against a note kept elsewhere", "gatekeeper verify --checkpoint note.txt --public-key gate-log.pub"),
     ),
 )
 

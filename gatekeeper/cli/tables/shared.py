@@ -27,6 +27,14 @@ LOGS = Option(
     repeat=True,
     help="The decision log; several files or a pattern are read as one chain.",
 )
+ROTATE_BYTES = Option(
+    "rotate_bytes",
+    "--rotate-bytes",
+    kind="bytes",
+    metavar="SIZE",
+    setting="rotate_bytes",
+    help="Seal the log first when it has grown past this, like 64MiB; never unless given.",
+)
 ACTOR = Option(
     "actor",
     "--actor",
