@@ -74,6 +74,10 @@ class Desk:
             raise FailedError(done.stderr)
         return set(done.stderr.split())
 
+    def another(self) -> list[str]:
+        """The command line of one more check under the policy that the log holds."""
+        return self._check(POLICY, "exp-42", "--stage", "CANARY_10")
+
     def assert_recorded(self) -> None:
         """Every check that was asked has an ACCEPT of its own in the log."""
         accepted = 0

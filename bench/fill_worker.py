@@ -13,8 +13,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from evidence import POLICY, REFERENCES, collected, example, just_now, read_json
+from recorded_runs import SetClock, Unflushed
 
-from gatekeeper.ledger.fsops import FileOps
 from gatekeeper.ledger.ndjson import NdjsonLedger
 from gatekeeper.model.policy import loaded_policy
 from gatekeeper.model.snapshot import snapshot_from_document
@@ -25,27 +25,9 @@ STAGES = ("DRY_RUN", "SHADOW", "CANARY_10", "CANARY_25")
 BATCH_RUNS = 100
 
 
-class Unflushed(FileOps):
-    """Does not wait for the device."""
-
-    def flush(self, descriptor: int) -> None:
-        """Done."""
-
-
-class SetClock:
-    """Tells the time that it was set to."""
-
-    def __init__(self) -> None:
-        self.moment = just_now()
-
-    def now(self) -> int:
-        """Microseconds since 1970."""
-        return int(self.moment.timestamp()) * 1_000_000
-
-
 def main() -> None:
     path, events = sys.argv[1], int(sys.argv[2])
-    clock = SetClock()
+    clock = SetClock(just_now())
     ledger = NdjsonLedger(path, clock=clock, ops=Unflushed())
     template = rollout(ledger, clock)
     runs = events // len(STAGES)

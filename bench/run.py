@@ -3,7 +3,9 @@
 Sets up its own environments, measures in interleaved rounds, prints a table of ratios to named peers, and writes
 bench/RESULTS.md. Exit code 1 when a figure misses its must or could not be measured.
 
-usage: run.py [--quick]    --quick: few rounds, a short log; to try the benchmark itself, writes no RESULTS.md
+usage: run.py [--quick] [--events=N] [STEP...]    --quick: few rounds, short logs; to try the benchmark itself
+                                                  --events: how many the longest log gets, instead of a million
+With an option, or when only some steps are named (start_up, unbounded, memory, ...), RESULTS.md is left as it is.
 """
 
 from __future__ import annotations
@@ -14,19 +16,26 @@ import shutil
 import statistics
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import collected_checks
 import collecting
 import evaluations
+import log_figures
+import log_upkeep
 from checks import Desk, loaded_heavies
-from environments import GATE, HERE, ROOT, program, set_up_gate, set_up_peers
+from environments import GATE, HERE, ROOT, program, set_up_gate, set_up_log_peers, set_up_peers
 from figures import Figure, at_least, at_most, attempted, machine, table, within
+from log_scale import LogScale
 from timing import FailedError, ratio, rounds
 
 OUT = os.path.join(HERE, "out")
 RESULTS = os.path.join(HERE, "RESULTS.md")
 QUICK = "--quick" in sys.argv[1:]
+NAMED = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
+LONGEST = next((int(argument[9:]) for argument in sys.argv[1:] if argument.startswith("--events=")), None)
 ROUNDS = 6 if QUICK else 40
 GROWTH_ROUNDS = 10 if QUICK else 120
 EVENTS = 4_000 if QUICK else 100_000
@@ -43,17 +52,24 @@ def main() -> int:
     say("setting up gatekeeper")
     set_up_gate()
     say("setting up what it is measured against")
-    peers = attempted("peers", "", "", installed_peers)
-    if peers.meets_must is None:
-        say(peers.measured)
+    for set_up in (set_up_peers, set_up_log_peers):
+        peers = attempted("peers", "", "", partial(installed, set_up))
+        if peers.meets_must is None:
+            say(peers.measured)
     figures: list[Figure] = []
-    for step in (start_up, modules, flushes, growth, evaluation, appending, collections, dripping, collected):
-        say(step.__name__)
-        figures += step()
-    shutil.rmtree(OUT)  # a gigabyte
+    steps: dict[str, Callable[[], list[Figure]]] = {step.__name__: step for step in STEPS}
+    scale = LogScale(os.path.join(OUT, "logs"), quick=QUICK, longest=LONGEST)
+    steps |= {step.__name__: partial(step, scale) for step in (*log_figures.STEPS, *log_upkeep.STEPS)}
+    unknown = set(NAMED) - set(steps)
+    if unknown:
+        sys.exit(f"no such step: {', '.join(sorted(unknown))}; there are: {', '.join(steps)}")
+    for name in NAMED or steps:
+        say(name)
+        figures += steps[name]()
+    shutil.rmtree(OUT)  # gigabytes
     text = table(figures)
     print(f"\n{where}\n\n{text}")
-    if not QUICK:
+    if not sys.argv[1:]:
         with open(RESULTS, "w", encoding="utf-8") as file:
             file.write(HEAD.format(where=where, table=text))
     return 0 if all(figure.meets_must for figure in figures) else 1
@@ -63,8 +79,8 @@ def say(text: str) -> None:
     print(f"bench: {text}", file=sys.stderr, flush=True)
 
 
-def installed_peers() -> Figure:
-    set_up_peers()
+def installed(set_up: Callable[[], None]) -> Figure:
+    set_up()
     return Figure("peers", "", "", "installed", meets_must=True, meets_aim=True)
 
 
@@ -225,6 +241,8 @@ def collected() -> list[Figure]:
 
     return [attempted(name, "<= +250 ms", "<= +120 ms", measure)]
 
+
+STEPS = (start_up, modules, flushes, growth, evaluation, appending, collections, dripping, collected)
 
 HEAD = """# Results of `make bench`
 
