@@ -12,36 +12,12 @@ from gatekeeper.model.reasons import Category
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from gatekeeper.replay.query import Filter
 
 _DECISION = "decision"
 _SHORTEST_PIECE = 4  # bytes; a shorter one is found in nearly every line
-
-
-def prefilter(wanted: Filter) -> Callable[[bytes], bool] | None:
-    """A test on a line's bytes for a reader to call before it parses; None when it could tell nothing.
-
-    False means two things: no event in these bytes is selected by `select` with *wanted*, and they look
-    whole (ASCII that begins and ends as an object, braces in pairs). So torn, glued and foreign lines are
-    still parsed and named. A line whose damage leaves all of that in place may be passed over unnamed;
-    finding such is what `verify` and its chain are for.
-    """
-    groups = needles_of(wanted)
-    if not groups:
-        return None
-
-    def may_match(data: bytes) -> bool:
-        for needles in groups:
-            for needle in needles:
-                if needle in data:
-                    break
-            else:
-                return not _looks_whole(data) or may_hide(data)
-        return True
-
-    return may_match
 
 
 def needles_of(wanted: Filter) -> list[tuple[bytes, ...]]:
@@ -89,10 +65,6 @@ def _piece_of(reason: str) -> tuple[bytes, ...]:
 
 def _quoted_part(piece: str) -> tuple[bytes, ...]:
     return tuple(needle[1:-1] for needle in _quoted([piece]))
-
-
-def _looks_whole(data: bytes) -> bool:
-    return data[:1] == b"{" and data[-1:] == b"}" and data.isascii() and data.count(b"{") == data.count(b"}")
 
 
 def may_hide(data: bytes) -> bool:

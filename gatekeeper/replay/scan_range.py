@@ -52,6 +52,7 @@ _SEQ = b'"seq":'
 _OPENING, _CLOSING, _LAST_SPACE = 0x7B, 0x7D, 0x20
 _SECTOR_BYTES = 512
 _MOST_KNOWN = 4096
+_UNKNOWN = -2  # no seq follows it
 
 
 @dataclass(frozen=True)
@@ -174,6 +175,7 @@ class RangeScan:
         if event is None:
             yield from self._usual_so_far()
             yield (ODD, self._number, line, DAMAGED)
+            self._seq = _UNKNOWN  # the seq on it vouches for nothing: the next line, glued to another, might follow it
         elif self._getters is None and self._is_meant(event):
             yield from self._usual_so_far()
             yield (MEANT, self._number, line)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from tempfile import NamedTemporaryFile
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper.model.exchange import LogLine
-from gatekeeper.replay.prefilter import prefilter
+from gatekeeper.replay.blocks import Source
+from gatekeeper.replay.prefilter import needles_of
 from gatekeeper.replay.query import Filter, select
+from gatekeeper.replay.scan import Scan
 from tests.replay.builder import parsed, rollout
 from tests.replay.test_query import FILTERS
 
@@ -74,14 +76,23 @@ def _filters() -> st.SearchStrategy[Filter]:
     )
 
 
+def _scanned(data: list[bytes], wanted: Filter) -> tuple[list[int], list[int]]:
+    """Line numbers selected by searching a file of these lines, and those of the damaged lines that it names."""
+    with NamedTemporaryFile() as file:
+        file.write(b"".join(line + b"\n" for line in data))
+        file.flush()
+        scan = Scan([Source(file.name)], wanted)
+        return [line.number for line in scan.lines()], [line.number for line in scan.damaged]
+
+
 def _both_ways(data: list[bytes], wanted: Filter) -> tuple[list[int], list[int]]:
-    """Line numbers selected by reading all, and by reading what the prefilter lets through."""
-    may_match = prefilter(wanted)
-    kept = [line for line in parsed(data) if may_match is None or may_match(line.data)]
-    return (
-        [line.number for line in select(parsed(data), wanted)],
-        [line.number for line in select(kept, wanted)],
-    )
+    """Line numbers selected by reading all, and by searching for what the filter must find."""
+    return [line.number for line in select(parsed(data), wanted)], _scanned(data, wanted)[0]
+
+
+def _may_match(data: bytes, wanted: Filter) -> bool:
+    """Whether a line holds one needle of each group."""
+    return all(any(needle in data for needle in group) for group in needles_of(wanted))
 
 
 @given(st.lists(_lines(), max_size=8), _filters())
@@ -105,28 +116,22 @@ def test_the_prefilter_lets_torn_and_glued_lines_through_so_that_they_are_named(
     torn = whole[2][: cut % (len(whole[2]) - 1) + 1]
     data = [*whole[:2], torn, torn + whole[3], b"no JSON", b"\xff", *whole[4:]]
     wanted = Filter(run="nobody")
-    may_match = prefilter(wanted)
-    assert may_match is not None
-    found: list[LogLine] = []
-    list(select([line for line in parsed(data) if may_match(line.data)], wanted, damaged=found))
-    assert [line.number for line in found] == [3, 4, 5, 6]
+    assert _scanned(data, wanted) == ([], [3, 4, 5, 6])
 
 
 def test_the_prefilter_saves_the_parsing_of_lines_that_cannot_match() -> None:
     """Of the example's ten lines only two hold the verdict REJECT, and none the run asked."""
-    rejects = prefilter(Filter(verdicts=("REJECT",)))
-    assert rejects is not None
-    assert [number for number, data in enumerate(rollout(), 1) if rejects(data)] == [7, 10]
-    nobody = prefilter(Filter(run="nobody"))
-    assert nobody is not None
-    assert not any(map(nobody, rollout()))
+    rejects, nobody = Filter(verdicts=("REJECT",)), Filter(run="nobody")
+    assert [number for number, data in enumerate(rollout(), 1) if _may_match(data, rejects)] == [7, 10]
+    assert needles_of(nobody)
+    assert not any(_may_match(data, nobody) for data in rollout())
 
 
 def test_there_is_no_prefilter_where_bytes_could_tell_nothing() -> None:
     """A decision need not say that it is one."""
-    assert prefilter(Filter()) is None
-    assert prefilter(Filter(reason="*a*")) is None
-    assert prefilter(Filter(since=1, limit=3)) is None
+    assert needles_of(Filter()) == []
+    assert needles_of(Filter(reason="*a*")) == []
+    assert needles_of(Filter(since=1, limit=3)) == []
 
 
 @pytest.mark.parametrize(
@@ -149,7 +154,5 @@ def test_a_line_written_in_an_unusual_way_is_still_found(data: bytes, wanted: Fi
 
 def test_a_line_that_no_utf8_holds_is_let_through_so_that_it_is_named() -> None:
     """Its braces are in pairs, and yet it is damaged."""
-    may_match = prefilter(Filter(run="nobody"))
-    assert may_match is not None
-    assert may_match(b'{"run_id":"\xff"}')
-    assert not may_match(b'{"run_id":"x"}')
+    assert _scanned([b'{"run_id":"\xff"}'], Filter(run="nobody")) == ([], [1])
+    assert not _may_match(b'{"run_id":"x"}', Filter(run="nobody"))
