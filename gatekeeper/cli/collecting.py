@@ -29,6 +29,15 @@ if TYPE_CHECKING:
     from gatekeeper.model.snapshot import Snapshot
 
 
+def expect_file(path: str) -> None:
+    """Refuse `-` as a collection file: a hold could not name it. Raises UsageError (64)."""
+    if path == STANDARD_INPUT:
+        raise UsageError(
+            "a collection file is never read from standard input",
+            remedy="give the path of a file; a part of the evidence may come from standard input",
+        )
+
+
 class TellingCollector:
     """The `ports.EvidenceSource` of a collection file that shows people what it waits for and what it found."""
 
@@ -39,11 +48,7 @@ class TellingCollector:
             UsageError: no file is named (64).
             CollectionError: it does not load (65).
         """
-        if path == STANDARD_INPUT:
-            raise UsageError(
-                "a collection file is never read from standard input",
-                remedy="give the path of a file; a part of the evidence may come from standard input",
-            )
+        expect_file(path)
         self.loaded = read_collection(path)
         self._verbose = verbose
         self._progress = CollectionProgress(sys.stderr)

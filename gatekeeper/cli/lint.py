@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from gatekeeper.cli.collecting import expect_file
 from gatekeeper.cli.compose import SystemClock
 from gatekeeper.cli.outcome import Outcome
 from gatekeeper.cli.present import layout_of_output
@@ -42,7 +43,8 @@ def lint_outcome(path: str, values: Values) -> Outcome:
 
 
 def lint_page(path: str, policies: Sequence[Policy], *, ask: bool) -> Page:
-    """What is to say about one collection file, held against the policies that it feeds."""
+    """What is to say about one collection file, held against the policies that it feeds. Raises UsageError for `-`."""
+    expect_file(path)
     buckets = None
     if ask:
         from gatekeeper.evidence.prometheus.buckets import bucket_asker

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from gatekeeper.cli.compose import log_lines
 from gatekeeper.cli.outcome import Outcome
@@ -38,6 +39,8 @@ def _replace(path: str, text: bytes) -> None:
             os.fchmod(file.fileno(), 0o644)
         os.replace(temporary, path)
     except OSError as error:
+        with suppress(OSError):
+            os.unlink(temporary)
         raise LogError(
             f"{path} cannot be written: {error.strerror or error}", remedy="give --out a place that this user may write"
         ) from None

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from gatekeeper.render.page import Block
 
+_MOST_NAMES = 10  # in a sentence; the table of --verbose has all
+_LONGEST_NAME = 100
+
 _COLUMNS = (
     Column("metric", code=True),
     Column("of"),
@@ -58,7 +61,15 @@ def problem_lines(snapshot: Mapping[str, Any]) -> list[str]:
         if isinstance(problem, dict):
             trouble = value_text(problem.get("code")), mask_text(str(problem.get("detail")))
             hit.setdefault(trouble, []).append(metric if side == "variant" else f"baseline.{metric}")
-    return [f"{code}: {', '.join(metrics)}: {detail}" for (code, detail), metrics in hit.items()]
+    return [f"{code}: {_listed(metrics)}: {detail}" for (code, detail), metrics in hit.items()]
+
+
+def _listed(metrics: list[str]) -> str:
+    names = [
+        metric if len(metric) <= _LONGEST_NAME else f"{metric[:_LONGEST_NAME]}..." for metric in metrics[:_MOST_NAMES]
+    ]
+    more = len(metrics) - len(names)
+    return ", ".join(names) + (f" and {more} more" if more else "")
 
 
 def _observations(snapshot: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:

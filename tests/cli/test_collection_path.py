@@ -12,7 +12,10 @@ from gatekeeper.cli.app import run
 CHECK = ["check", "--policy", "policy.json", "--experiment", "e", "--variant", "v", "--collect", "-"]
 
 
-@pytest.mark.parametrize("argv", [CHECK, ["collect", "-"]])
+@pytest.mark.parametrize(
+    "argv",
+    [CHECK, ["collect", "-"], ["collect", "--lint", "-"], ["policy", "check", "policy.json", "--collection", "-"]],
+)
 def test_a_collection_file_is_never_read_from_standard_input(
     argv: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

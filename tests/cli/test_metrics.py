@@ -61,6 +61,16 @@ def test_a_place_that_cannot_be_written_is_told(desk: Desk) -> None:
     assert "absent/gatekeeper.prom" in done.err
 
 
+def test_a_failed_write_leaves_nothing_behind(desk: Desk) -> None:
+    """A cron job would fill the collector's directory, one file a minute."""
+    (desk.place / "taken").mkdir()
+    before = sorted(path.name for path in desk.place.iterdir())
+
+    assert desk.gate("log", "metrics", "--out", "taken").code == 74
+
+    assert sorted(path.name for path in desk.place.iterdir()) == before
+
+
 def test_the_totals_are_those_of_the_queries(desk: Desk) -> None:
     """Two ways to count must agree."""
     text = desk.gate("log", "metrics").out.decode()

@@ -93,6 +93,18 @@ def test_each_trouble_is_told_once_with_all_that_it_hit() -> None:
     ]
 
 
+def test_a_trouble_of_thousands_is_still_a_line() -> None:
+    """A source that feeds everything is down: its name and the first metrics say so."""
+    down = {"problem": {"code": "c:d", "detail": "x"}}
+
+    (line,) = problem_lines({"observations": {f"m{number:04}": down for number in range(3000)}})
+
+    names = ", ".join(f"m{number:04}" for number in range(10))
+    assert line == f"c:d: {names} and 2990 more: x"
+    (line,) = problem_lines({"observations": {"m" * 5000: down}})
+    assert line == f"c:d: {'m' * 100}...: x"
+
+
 def test_a_long_trouble_is_told_in_full() -> None:
     """The end of a sentence is what says what to do."""
     detail = "x" * 300 + " end"
