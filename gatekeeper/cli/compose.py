@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
+    from gatekeeper.errors import InputRefusedError
     from gatekeeper.ledger.projection_view import ProjectionView
     from gatekeeper.model.exchange import LogLine
     from gatekeeper.model.policy import LoadedPolicy
@@ -90,18 +91,19 @@ def who_asks(stated: str | None, environ: Mapping[str, str] = os.environ) -> str
         return f"uid:{os.getuid()}"
 
 
-def read_bytes(path: str, *, what: str) -> bytes:
-    """Bytes of a file, or of standard input for `-`. Raises the error of *what* (65) naming the path."""
+def read_bytes(
+    path: str, *, what: str, error: type[InputRefusedError] = SnapshotError, remedy: str | None = None
+) -> bytes:
+    """Bytes of a file, or of standard input for `-`. Raises *error* (65), which names path and *what*."""
     try:
         if path == STANDARD_INPUT:
             return sys.stdin.buffer.read()
         with open(path, "rb") as file:
             return file.read()
-    except (OSError, ValueError, AttributeError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        kind: type[GatekeeperError] = PolicyError if what == "policy" else SnapshotError
-        raise kind(
-            f"{path}: the {what} cannot be read: {reason}", remedy=f"give the path of a readable {what}"
+    except (OSError, ValueError, AttributeError) as failed:
+        reason = getattr(failed, "strerror", None) or str(failed)
+        raise error(
+            f"{path}: the {what} cannot be read: {reason}", remedy=remedy or f"give the path of a readable {what}"
         ) from None
 
 
@@ -111,7 +113,7 @@ def read_policy(path: str, ledger: Ledger) -> LoadedPolicy:
     Raises:
         PolicyError, DocumentError: it does not load (65).
     """
-    data = read_bytes(path, what="policy")
+    data = read_bytes(path, what="policy", error=PolicyError)
     document = parse_policy(data, path)
     if _is_known(document, ledger):
         return loaded_policy(document, source=path)
@@ -215,13 +217,11 @@ def read_references(given: tuple[str, ...]) -> dict[str, str]:
 def log_lines(
     paths: tuple[str, ...],
     may_match: Callable[[bytes], bool] | None = None,
-    watch: Callable[[bytes], None] | None = None,
 ) -> Iterator[LogLine]:
     """Every line of the logs that `--log` names, in chain order.
 
     Args:
         may_match: lines in whose bytes it finds nothing to look for are passed over unparsed.
-        watch: sees the bytes of every terminated line, parsed or not.
 
     Raises:
         LogError: a file cannot be read.
@@ -230,8 +230,6 @@ def log_lines(
     from gatekeeper.replay.lines import parse_line
 
     for path, number, data, is_terminated in raw_lines(paths):
-        if watch is not None and is_terminated:
-            watch(data)
         if may_match is None or not is_terminated or may_match(data):
             yield parse_line(path, number, data, is_terminated=is_terminated)
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 
-from gatekeeper.cli.compose import STANDARD_INPUT
+from gatekeeper.cli.compose import read_bytes
 from gatekeeper.errors import LogError, ProofError, UsageError
 from gatekeeper.ledger.fsops import FileOps, write_durably
 from gatekeeper.proof.checkpoint import open_checkpoint, parse_checkpoint
@@ -29,16 +28,7 @@ CHECKPOINT_SUFFIX = ".checkpoint"
 
 def read_file(path: str, *, what: str) -> bytes:
     """A file, or standard input for `-`. Raises ProofError naming it."""
-    try:
-        if path == STANDARD_INPUT:
-            return sys.stdin.buffer.read()
-        with open(path, "rb") as file:
-            return file.read()
-    except (OSError, ValueError, AttributeError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ProofError(
-            f"{path}: the {what} cannot be read: {reason}", remedy=f"give the path of the {what}"
-        ) from None
+    return read_bytes(path, what=what, error=ProofError, remedy=f"give the path of the {what}")
 
 
 def read_if_there(path: str, *, what: str) -> bytes | None:

@@ -11,6 +11,7 @@ from gatekeeper.evaluator.findings import Hindrance, finding_of, measured
 from gatekeeper.evaluator.numbers import difference, shown
 from gatekeeper.model.canonical import is_number
 from gatekeeper.model.decision import Action, Outcome
+from gatekeeper.model.snapshot import STATISTICS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,17 +20,6 @@ if TYPE_CHECKING:
 
     from gatekeeper.evaluator.check import Check
     from gatekeeper.evaluator.rules import PromotionPlan, Rule
-
-FIELDS = (
-    "sample_size",
-    "effect_estimate",
-    "ci_low",
-    "ci_high",
-    "p_value",
-    "sequential_test_state",
-    "assignment_stable",
-)
-"""Fields by which a flat promotion part is told from one part for each metric."""
 
 
 def ask_promotion(check: Check, *, is_safe: bool) -> None:
@@ -55,7 +45,7 @@ def promotion_part(check: Check, metric: str) -> Mapping[str, Any] | None:
     part = promotion.get(metric)
     if isinstance(part, dict):
         return part
-    if len(check.plan.promotion) == 1 and any(name in promotion for name in FIELDS):
+    if len(check.plan.promotion) == 1 and any(name in promotion for name in STATISTICS):
         return promotion
     return None
 

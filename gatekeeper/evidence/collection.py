@@ -162,18 +162,6 @@ class Columns:
     assignment_stable: str | None = None
 
 
-STATISTICS = (
-    "sample_size",
-    "effect_estimate",
-    "ci_low",
-    "ci_high",
-    "p_value",
-    "sequential_test_state",
-    "assignment_stable",
-)
-"""Columns that fill `promotion.<metric>` of the snapshot, under the same names."""
-
-
 @dataclass(frozen=True)
 class SqlMetric:
     """One metric read from one row of a query."""

@@ -7,7 +7,7 @@ from gatekeeper.model.line import bulk_decoder, decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
 
     from gatekeeper.ledger.fsops import FileOps
@@ -23,13 +23,29 @@ _VERDICTS = frozenset({"ACCEPT", "REJECT", "DEGRADE"})
 
 def terminated_lines(ops: FileOps, descriptor: int, *, start: int, end: int) -> Iterator[tuple[int, bytes]]:
     """Offset and bytes, without the newline, of every line that is terminated before *end*; blank ones too."""
-    offset, rest = start, b""
-    position = start
-    while position < end:
-        block = read_exactly(ops, descriptor, min(BLOCK_BYTES, end - position), position)
+    for offset, line, is_terminated in lines_in(blocks_between(ops, descriptor, start, end), start):
+        if is_terminated:
+            yield offset, line
+
+
+def blocks_between(ops: FileOps, descriptor: int, start: int, end: int) -> Iterator[bytes]:
+    """The bytes of a file from *start* to *end*, or to its own end if that comes first, a block at a time."""
+    while start < end:
+        block = read_exactly(ops, descriptor, min(BLOCK_BYTES, end - start), start)
         if not block:
             return
-        position += len(block)
+        yield block
+        start += len(block)
+
+
+def lines_in(blocks: Iterable[bytes], offset: int) -> Iterator[tuple[int, bytes, bool]]:
+    """Offset and bytes without the newline of every line in *blocks*, and whether it is terminated.
+
+    Args:
+        offset: of the first byte, at the beginning of a line.
+    """
+    rest = b""
+    for block in blocks:
         if b"\n" not in block:
             rest += block
             continue
@@ -37,8 +53,10 @@ def terminated_lines(ops: FileOps, descriptor: int, *, start: int, end: int) -> 
         lines[0] = rest + lines[0]
         rest = tail
         for line in lines:
-            yield offset, line
+            yield offset, line, True
             offset += len(line) + 1
+    if rest:
+        yield offset, rest, False
 
 
 def decoder_for(size: int) -> Callable[[bytes], dict[str, Any] | None]:

@@ -11,6 +11,7 @@ import io
 import os
 
 from gatekeeper.errors import LogDamagedError, UsageError
+from gatekeeper.ledger.codec import BLOCK_BYTES, blocks_between, lines_in
 from gatekeeper.ledger.fsops import close_quietly, read_exactly
 
 TYPE_CHECKING = False
@@ -24,9 +25,6 @@ GZIP, ZSTD = "gzip", "zstd"
 
 SUFFIXES = {".gz": GZIP, ".zst": ZSTD}
 """How names of compressed files end -> what they are compressed with."""
-
-BLOCK_BYTES = 1 << 20
-"""How much of a file is in memory at once."""
 
 _INPUT_BYTES = 1 << 15  # compressed; what comes of it is in memory at once
 _SEEK_FRAME = 0x184D2A5E
@@ -65,7 +63,8 @@ def content_blocks(ops: FileOps, path: str, *, start: int = 0) -> Iterator[bytes
     descriptor = ops.open(path, os.O_RDONLY)
     try:
         if kind is None:
-            yield from _plain(ops, descriptor, start)
+            # what is appended meanwhile belongs to the next look
+            yield from blocks_between(ops, descriptor, start, ops.size(descriptor))
         elif kind == GZIP:
             yield from _without_beginning(_gunzipped(ops, descriptor, path), start)
         else:
@@ -94,31 +93,10 @@ def content_lines(
     Args:
         start, end: offsets in the content, each at the beginning of a line.
     """
-    offset, rest = start, b""
-    for block in content_blocks(ops, path, start=start):
-        if b"\n" not in block:
-            rest += block
-            continue
-        *lines, tail = block.split(b"\n")
-        lines[0] = rest + lines[0]
-        rest = tail
-        for line in lines:
-            if end is not None and offset >= end:
-                return
-            yield offset, line, True
-            offset += len(line) + 1
-    if rest and (end is None or offset < end):
-        yield offset, rest, False
-
-
-def _plain(ops: FileOps, descriptor: int, start: int) -> Iterator[bytes]:
-    size = ops.size(descriptor)  # what is appended meanwhile belongs to the next look
-    while start < size:
-        block = read_exactly(ops, descriptor, min(BLOCK_BYTES, size - start), start)
-        if not block:
+    for offset, line, is_terminated in lines_in(content_blocks(ops, path, start=start), start):
+        if end is not None and offset >= end:
             return
-        yield block
-        start += len(block)
+        yield offset, line, is_terminated
 
 
 class _Compressed(io.RawIOBase):

@@ -32,6 +32,17 @@ META_FIELDS = (
 )
 """Fields of `_meta` that count where they stand beside `metrics` and `_meta` lacks them."""
 
+STATISTICS = (
+    "sample_size",
+    "effect_estimate",
+    "ci_low",
+    "ci_high",
+    "p_value",
+    "sequential_test_state",
+    "assignment_stable",
+)
+"""What `promotion.<metric>` may state; a flat promotion part is told by these from one part for each metric."""
+
 _VALUE_PROBLEM = "observation_invalid:bad_response"
 _BASELINE_PROBLEM = "observation_invalid:baseline_value"
 

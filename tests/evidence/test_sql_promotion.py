@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from gatekeeper.evaluator import evaluate
-from gatekeeper.evidence.collection import STATISTICS, SqlMetric
+from gatekeeper.evidence.collection import SqlMetric
 from gatekeeper.model.context import Context
 from gatekeeper.model.decision import Decision
 from gatekeeper.model.policy import policy_from_document
+from gatekeeper.model.snapshot import STATISTICS
 from tests.evidence.sql_support import NOW, collected, metric
 
 POLICY = {

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from gatekeeper.evidence.collection import STATISTICS, Kind
+from gatekeeper.evidence.collection import Kind
 from gatekeeper.evidence.reading import Reading, ReadingProblem
 from gatekeeper.evidence.sql.rows import Answer, column_mistake, readings_of
+from gatekeeper.model.snapshot import STATISTICS
 from gatekeeper.model.times import require_time
 from tests.evidence.sql_support import by_side, code, metric
 

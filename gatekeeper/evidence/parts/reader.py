@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper.errors import CanonicalError, DocumentError, SnapshotError
-from gatekeeper.evidence.collection import STATISTICS, FileMetric, FileSource
+from gatekeeper.evidence.collection import FileMetric, FileSource
 from gatekeeper.evidence.parts.times import PartTimes
 from gatekeeper.evidence.reading import (
     BAD_RESPONSE,
@@ -24,7 +24,7 @@ from gatekeeper.evidence.reading import (
 from gatekeeper.model.canonical import is_number
 from gatekeeper.model.document import odd_places
 from gatekeeper.model.reasons import is_observation_problem
-from gatekeeper.model.snapshot import read_snapshot
+from gatekeeper.model.snapshot import STATISTICS, read_snapshot
 from gatekeeper.model.times import format_time
 
 if TYPE_CHECKING:

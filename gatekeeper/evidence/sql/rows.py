@@ -9,8 +9,9 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper.documents.shapes import suggestion
-from gatekeeper.evidence.collection import STATISTICS, Kind
+from gatekeeper.evidence.collection import Kind
 from gatekeeper.evidence.reading import Reading, ReadingProblem, Side, checked_value, empty_code, value_code
+from gatekeeper.model.snapshot import STATISTICS
 from gatekeeper.model.times import MICROSECONDS, parse_time, seconds_to_microseconds
 from gatekeeper.model.values import dataclass
 

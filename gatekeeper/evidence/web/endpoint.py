@@ -82,11 +82,6 @@ def endpoint_of(text: str, secrets: Secrets, *, where: str = "url") -> Endpoint:
     return Endpoint(url, parameters, credentials, shown + (f"?{MASK}" if split.query else ""), origin)
 
 
-def origin_of(url: str) -> str:
-    """`scheme://host:port` of an address. Raises ValueError where host or port cannot be read."""
-    return _origin(urlsplit(url))
-
-
 def _origin(split: SplitResult) -> str:
     host = split.hostname or ""
     port = _PORTS.get(split.scheme, 0) if split.port is None else split.port
