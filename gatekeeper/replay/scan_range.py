@@ -1,10 +1,11 @@
 """Query one range of a log on its bytes: only lines that may be meant are read, and those that look odd.
 
-A line is usual when it shows the seq that follows the one of the line before, and begins and ends as an object. Of
-a line that was torn or that another was glued to, either the seq or the end is not there, so it is odd, and read:
-where it holds no event it is named. In a usual line, text that needs no escape stands as its own bytes, unless
-somebody wrote it with a backslash: such lines are odd too. Damage within a line that leaves its seq and both ends
-in place may go unnamed; finding such is what `verify` and its chain are for.
+A line is usual when it begins and ends as a decision of the ledger, shows the seq that follows the one of the line
+before, and holds the beginning of one event only. A line that was torn lacks its end, and one that another was glued
+to holds two beginnings, so they are odd, and read: where a line holds no event it is named. So is every event of
+another kind; there are few. In a usual line, text that needs no escape stands as its own bytes, unless somebody wrote
+it with a backslash: such lines are odd too. Damage within a line that leaves all this in place may go unnamed;
+finding such is what `verify` and its chain are for.
 """
 
 from __future__ import annotations
@@ -49,10 +50,14 @@ LINES = "lines"
 """how many lines the range has, blank ones too; the last record of a range that was read to its end."""
 
 _SEQ = b'"seq":'
-_OPENING, _CLOSING, _LAST_SPACE = 0x7B, 0x7D, 0x20
+_BEHIND_SEQ = b'%d,"snapshot_digest":"'
+_BEGINNING = b'{"actor":"'
+_CONTEXT = b'"context":{"approvals":['
+"""What every decision has once, soon after its beginning. It is long, and so found at the speed of memory."""
+
+_CLOSING = 0x7D
 _SECTOR_BYTES = 512
 _MOST_KNOWN = 4096
-_UNKNOWN = -2  # no seq follows it
 
 
 @dataclass(frozen=True)
@@ -128,6 +133,7 @@ class RangeScan:
         others = self._groups[1:]
         finders = [Finder(data, position, end, needle) for needle in self._groups[0]] if self._groups else None
         ends = Finder(data, position, end, BEHIND_FINDINGS) if self._getters is not None else None
+        contexts = Finder(data, position, end, _CONTEXT)
         until, known = self._wanted.until, self._known
         while position < end:
             stop = find(b"\n", position)
@@ -135,9 +141,10 @@ class RangeScan:
             at = rfind(_SEQ, position, stop)
             if (
                 at < 0
-                or not startswith(b"%d," % (self._seq + 1), at + 6)
-                or data[position] != _OPENING
+                or not startswith(_BEHIND_SEQ % (self._seq + 1), at + 6)
                 or data[stop - 1] != _CLOSING
+                or not startswith(_BEGINNING, position)
+                or not _begins_once(data, position, stop, contexts)
                 or not (looks_plain or _is_plain(bytes(data[position:stop])))
             ):
                 yield from self._odd(bytes(data[position:stop]))
@@ -175,7 +182,6 @@ class RangeScan:
         if event is None:
             yield from self._usual_so_far()
             yield (ODD, self._number, line, DAMAGED)
-            self._seq = _UNKNOWN  # the seq on it vouches for nothing: the next line, glued to another, might follow it
         elif self._getters is None and self._is_meant(event):
             yield from self._usual_so_far()
             yield (MEANT, self._number, line)
@@ -228,6 +234,14 @@ def _may_be_meant(
         else:
             return False
     return True
+
+
+def _begins_once(data: bytes | bytearray, position: int, stop: int, contexts: Finder) -> bool:
+    """Whether a line that begins as an event holds no other one's beginning, which stands before that one's context."""
+    if not contexts.is_within(position, stop):
+        return False
+    context = contexts.next
+    return data.find(_BEGINNING, position + 1, context) < 0 and not contexts.is_within(context + 1, stop)
 
 
 def _looks_plain(block: Block) -> bool:

@@ -172,6 +172,15 @@ def test_a_torn_line_with_the_next_one_glued_to_it_is_damage_wherever_it_was_cut
         ), cut
 
 
+@pytest.mark.parametrize("at", [0, 11, 12])
+def test_a_torn_line_with_its_own_repetition_glued_to_it_is_damage(at: int, tmp_path: Path) -> None:
+    """Whoever appends again after a crash, without cutting the torn end off, writes the seq that follows."""
+    for cut in (*range(1, 40), *range(40, len(LOG[at]), 37), len(LOG[at])):
+        log = [*LOG[:at], LOG[at][:cut] + LOG[at], *LOG[at + 1 :]]
+        found, _ = searched(write(tmp_path / NAME, log), Filter(run="nobody"), 1 << 20)
+        assert [line.number for line in found.damaged] == [at + 1], cut
+
+
 _FORGED = {"findings": [], "missing": [], "notes": [], "reason_codes": ["forged"], "verdict": "REJECT"}
 
 
