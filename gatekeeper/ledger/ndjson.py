@@ -200,8 +200,7 @@ class NdjsonLedger:
 
                 now, limit = self._clock.now(), self._rotate_bytes
                 descriptor, size = before_append(self._follower, descriptor, size, now=now, actor=actor, limit=limit)
-            if self._ops.exists(markers.marker_path(self.path)):
-                size = self._append_notes(descriptor, size, actor)
+            size = self._append_notes(descriptor, size, actor)
             return self._append(descriptor, size, drafts, expect=expect, policies=policies, actor=actor)
         finally:
             close_quietly(self._ops, descriptor)
@@ -224,17 +223,8 @@ class NdjsonLedger:
             fold = self._follower.projection().fold
             if expect is not None:
                 check_expectation(expect, fold)
-            told = found.document if found is not None else None
-            now = self._clock.now()
-            return seal_all(
-                drafts,
-                policies=policies,
-                actor=actor,
-                fold=fold,
-                now=now,
-                recovered=told,
-                is_bulk=is_bulk,
-            )
+            told, now = found.document if found is not None else None, self._clock.now()
+            return seal_all(drafts, policies=policies, actor=actor, fold=fold, now=now, recovered=told, is_bulk=is_bulk)
 
         try:
             sealed = prepare()
@@ -282,10 +272,10 @@ class NdjsonLedger:
             )
 
     def _append_notes(self, descriptor: int, size: int, actor: str) -> int:
-        """Turn the notes into events; the log's new size. The lock is held."""
-        if not self._ops.exists(markers.marker_path(self.path)):
-            return size  # another process was first
+        """Turn the notes, if there are any, into events; the log's new size. The lock is held."""
         place = markers.marker_path(self.path)
+        if not self._ops.exists(place):
+            return size  # as ever, or another process was first
         notes = read_all(self._ops, place) or b""
         try:
             drafts, bad = markers.to_be_recorded(notes, self._follower.projection().fold)
