@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from tests.lab.process import READY_WITHIN_SECONDS, dies_with_parent
+from tests.lab.process import READY_WITHIN_SECONDS, dies_with_parent, end
 
 SETTINGS = {
     "listen_addresses": "",
@@ -114,12 +114,7 @@ class Postgres:
     def close(self) -> None:
         """Stop it and remove its files; connections that are still open end."""
         if self.process is not None:
-            self.process.send_signal(signal.SIGINT)  # "fast": does not wait for clients
-            try:
-                self.process.wait(10)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
+            end(self.process, signal.SIGINT)  # "fast": does not wait for clients
             self.process = None
         shutil.rmtree(self.home, ignore_errors=True)
 

@@ -32,6 +32,16 @@ def dies_with_parent(signum: int) -> Callable[[], None] | None:
     return lambda: libc.prctl(1, signum)  # PR_SET_PDEATHSIG
 
 
+def end(process: subprocess.Popen[bytes], signum: int) -> None:
+    """Ask it to end by this signal, insist after ten seconds, and wait for it."""
+    process.send_signal(signum)
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
 class Server:
     """A child process that answers HTTP queries in Prometheus' form."""
 
@@ -86,15 +96,9 @@ class Server:
         return False
 
     def _stop(self) -> None:
-        if self.process is None:
-            return
-        self.process.terminate()
-        try:
-            self.process.wait(10)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        self.process = None
+        if self.process is not None:
+            end(self.process, signal.SIGTERM)
+            self.process = None
 
     def close(self) -> None:
         """Stop it and remove its files."""

@@ -80,3 +80,15 @@ def lose_state(path: Path) -> None:
     """Lose the database and what SQLite keeps with it."""
     for found in path.parent.glob(f"{path.name}.db*"):
         found.unlink()
+
+
+def state_of(path: Path) -> dict[Path, bytes]:
+    """The database as it is now, for `put_state_back`."""
+    return {found: found.read_bytes() for found in path.parent.glob(f"{path.name}.db*")}
+
+
+def put_state_back(path: Path, state: dict[Path, bytes]) -> None:
+    """As after a kill before the state was written: the log is ahead of it."""
+    lose_state(path)
+    for found, content in state.items():
+        found.write_bytes(content)

@@ -11,7 +11,7 @@ from gatekeeper.ledger.segments import files_of
 from gatekeeper.model.run import RunState
 from tests.ledger.checking import Unflushed, ledger_at
 from tests.ledger.drafts import decision, stop
-from tests.ledger.segments import all_events, lose_state, rotated_log
+from tests.ledger.segments import all_events, lose_state, put_state_back, rotated_log, state_of
 
 
 def test_a_state_that_lags_behind_a_rotation_reads_the_sealed_file(tmp_path: Path) -> None:
@@ -20,16 +20,14 @@ def test_a_state_that_lags_behind_a_rotation_reads_the_sealed_file(tmp_path: Pat
     ledger = ledger_at(path)
     ledger.append([decision("a")], expect=None, actor="t")
     ledger.close()
-    state = {found: found.read_bytes() for found in tmp_path.glob("*.db*")}
+    state = state_of(path)
     ledger = ledger_at(path)
     ledger.append([decision("a", "SHADOW", from_stage="DRY_RUN"), stop("a")], expect=None, actor="t")
     ledger.rotate(actor="t")
     ledger.append([decision("b", experiment="e2")], expect=None, actor="t")
     ledger.close()
     expected = list(ledger_at(path).view().runs())
-    lose_state(path)
-    for found, content in state.items():
-        found.write_bytes(content)
+    put_state_back(path, state)
     late = ledger_at(path)
     view = late.view()
     assert (list(view.runs()), view.warnings, view.is_complete) == (expected, (), True)

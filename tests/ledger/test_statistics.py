@@ -12,7 +12,7 @@ from gatekeeper.errors import LogError
 from gatekeeper.ledger.statistics import statistics
 from tests.ledger.checking import ledger_at
 from tests.ledger.drafts import decision, stop
-from tests.ledger.segments import files_in_order, lose_state, rotated_log
+from tests.ledger.segments import files_in_order, lose_state, put_state_back, rotated_log, state_of
 
 
 def both(path: Path) -> dict[str, Any]:
@@ -78,13 +78,11 @@ def test_a_state_that_lags_is_said_to(tmp_path: Path) -> None:
     ledger = ledger_at(path)
     ledger.append([decision("a")], expect=None, actor="t")
     ledger.close()
-    state = {found: found.read_bytes() for found in tmp_path.glob("*.db*")}
+    state = state_of(path)
     ledger = ledger_at(path)
     ledger.append([stop("a")], expect=None, actor="t")
     ledger.close()
-    lose_state(path)
-    for found, content in state.items():
-        found.write_bytes(content)
+    put_state_back(path, state)
     found_stat = statistics([str(path)])
     assert (found_stat["projection"]["state"], found_stat["events"]) == ("behind", 2)
     assert found_stat["projection"]["size_bytes"] > 0
