@@ -175,11 +175,12 @@ def test_nobody_writes_decision_events_by_hand() -> None:
 
 def test_bytes_reach_the_log_through_the_ledger_only() -> None:
     """The durable write is called by the file ledger, and lines are encoded where they are sealed."""
-    assert calls("append_durably") == {("gatekeeper.ledger.ndjson", "NdjsonLedger")}
-    assert {module for module, _ in calls("seal_all")} == {"gatekeeper.ledger.ndjson", "gatekeeper.ledger.rotation"}
+    assert calls("append_durably") == {("gatekeeper.ledger.commit", "Committer")}
+    assert {module for module, _ in calls("seal_all")} == {"gatekeeper.ledger.commit", "gatekeeper.ledger.rotation"}
     assert {module for module, _ in calls("seal")} == {
         "gatekeeper.ledger.sealing",
-        "gatekeeper.orchestrator.propose",  # the latter folds it, and appends a draft
+        "gatekeeper.ledger.group_wire",  # what a writer is told that another has recorded
+        "gatekeeper.orchestrator.propose",  # folds it, and appends a draft
     }
 
 

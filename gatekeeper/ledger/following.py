@@ -7,7 +7,7 @@ import sqlite3
 
 from gatekeeper.errors import StateUnreadableError
 from gatekeeper.ledger import torn
-from gatekeeper.ledger.fsops import close_quietly
+from gatekeeper.ledger.fsops import close_quietly, make_directories
 from gatekeeper.ledger.head import Head
 from gatekeeper.ledger.projection import Projection, after_failure, database_path, open_projection
 from gatekeeper.ledger.projection_fold import StaleFoldError
@@ -41,13 +41,33 @@ class Follower:
 
     def lock(self) -> int:
         """Wait for the ledger's lock; closing the descriptor ends it. Raises OSError."""
-        descriptor = self.ops.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT)
+        descriptor = self._open_lock()
         try:
             self.ops.lock(descriptor)
         except BaseException:
             close_quietly(self.ops, descriptor)
             raise
         return descriptor
+
+    def try_lock(self) -> int | None:
+        """The lock, None while somebody else has it; makes the log's directory where it is missing. Raises OSError."""
+        try:
+            descriptor = self._open_lock()
+        except FileNotFoundError:
+            make_directories(self.ops, os.path.dirname(self.path))
+            descriptor = self._open_lock()
+        try:
+            has_it = self.ops.try_lock(descriptor)
+        except BaseException:
+            close_quietly(self.ops, descriptor)
+            raise
+        if has_it:
+            return descriptor
+        close_quietly(self.ops, descriptor)
+        return None
+
+    def _open_lock(self) -> int:
+        return self.ops.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT)
 
     def projection(self) -> Projection:
         """The projection, opened when it is first needed."""

@@ -50,6 +50,30 @@ class FileOps:
         """Wait for the exclusive lock of an open file; it ends with the descriptor or the process."""
         fcntl.flock(descriptor, fcntl.LOCK_EX)
 
+    def try_lock(self, descriptor: int) -> bool:
+        """The same without waiting: False while somebody else has it."""
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def make_pipe(self, path: str) -> None:
+        """Create a named pipe, with the permissions that the umask leaves of 0666."""
+        os.mkfifo(path, 0o666)
+
+    def wait_readable(self, descriptor: int, seconds: float) -> bool:
+        """Wait until there is something to read, so long at most."""
+        import select  # only a writer that waits for others comes here
+
+        waiting = select.poll()
+        waiting.register(descriptor, select.POLLIN)
+        return bool(waiting.poll(seconds * 1000))
+
+    def read_pipe(self, descriptor: int, length: int) -> bytes:
+        """What a pipe has just now, up to *length* bytes."""
+        return os.read(descriptor, length)
+
     def size(self, descriptor: int) -> int:
         """Length in bytes."""
         return os.fstat(descriptor).st_size
@@ -129,6 +153,14 @@ def close_quietly(ops: FileOps, descriptor: int) -> None:
     """Close; what an error here could tell is known already: a flush says whether data arrived."""
     try:  # noqa: SIM105 - contextlib is not worth its import on this path
         ops.close(descriptor)
+    except OSError:
+        pass
+
+
+def remove_quietly(ops: FileOps, path: str) -> None:
+    """Remove a file that nobody needs; one that stays is removed another time."""
+    try:  # noqa: SIM105 - contextlib is not worth its import on this path
+        ops.remove(path)
     except OSError:
         pass
 

@@ -14,7 +14,19 @@ if TYPE_CHECKING:
 
     from gatekeeper.ledger.fsops import FileOps
 
-OWN_SUFFIXES = (".lock", ".db", ".torn-", ".unrecorded", ".tmp", ".next", ".archives", ".pruned", ".checkpoint")
+OWN_SUFFIXES = (
+    ".lock",
+    ".db",
+    ".torn-",
+    ".unrecorded",
+    ".tmp",
+    ".next",
+    ".archives",
+    ".pruned",
+    ".checkpoint",
+    ".queue",
+    ".reply-",
+)
 """What the names of the files that the ledger keeps beside a log go on with."""
 
 

@@ -11,23 +11,24 @@ import os
 import sqlite3
 
 from gatekeeper.errors import LogError, StateUnreadableError
-from gatekeeper.ledger import markers, torn
-from gatekeeper.ledger.appending import append_durably, new_file_words, open_for_appending, unwritable
+from gatekeeper.ledger import markers
+from gatekeeper.ledger.appending import open_for_appending, unwritable
+from gatekeeper.ledger.commit import Committer, Turn, has_waiting
 from gatekeeper.ledger.following import Follower
 from gatekeeper.ledger.fsops import FileOps, close_quietly, make_directories, read_all
 from gatekeeper.ledger.projection import database_path
 from gatekeeper.ledger.projection_schema import discard
-from gatekeeper.ledger.sealing import Sealed, check_expectation, seal_all, take_all
 from gatekeeper.ledger.viewing import Viewer
-from gatekeeper.model.exchange import Expectation, Receipt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
+    from gatekeeper.ledger.group_wait import Waiter
     from gatekeeper.ledger.projection_view import ProjectionView
     from gatekeeper.ledger.rotation import Rotation
+    from gatekeeper.model.exchange import Expectation, Receipt
     from gatekeeper.model.policy import LoadedPolicy
     from gatekeeper.ports import Clock
 
@@ -54,6 +55,8 @@ class NdjsonLedger:
         self._ops = ops if ops is not None else FileOps()
         self._follower = Follower(self.path, self._ops)
         self._viewer = Viewer(self._follower)
+        self._committer = Committer(self._follower, clock)
+        self._waiter: Waiter | None = None
         self._appends_in_a_row = 0
 
     def view(self) -> ProjectionView:
@@ -64,6 +67,7 @@ class NdjsonLedger:
         """
         self._follower.settle()
         self._appends_in_a_row = 0
+        self._leave_queue()
         try:
             if self._ops.exists(markers.marker_path(self.path)):
                 self._record_notes()
@@ -92,22 +96,30 @@ class NdjsonLedger:
             LogError: it could not be written; nothing of it is left (or the message says so).
         """
         self._appends_in_a_row += 1
+        receipt = None
         try:
-            lock = self._lock()
-            try:
-                return self._append_locked(drafts, expect=expect, policies=policies, actor=actor)
-            finally:
-                close_quietly(self._ops, lock)
+            turn = self._turn(drafts, expect=expect, policies=policies)
+            receipt = turn.receipt
+            if turn.lock is not None:
+                try:
+                    receipt = self._append_locked(
+                        drafts,
+                        expect=expect,
+                        policies=policies,
+                        actor=actor,
+                        may_be_recorded=turn.may_be_recorded,
+                    )
+                finally:
+                    self._let_go(turn.lock)
+            if receipt is None:  # a holder of the lock recorded it and was killed before it could tell
+                receipt = self._recorded(drafts)
         except OSError as error:
             raise unwritable(self.path, error) from error
-
-    def _lock(self) -> int:
-        """The lock's descriptor; a log's directory is made when it is first needed."""
-        try:
-            return self._follower.lock()
-        except FileNotFoundError:
-            make_directories(self._ops, os.path.dirname(self.path))
-            return self._follower.lock()
+        else:
+            return receipt
+        finally:
+            if receipt is None or self._appends_in_a_row == 1:
+                self._leave_queue()
 
     def leave_marker(self, drafts: Sequence[Mapping[str, Any]]) -> str | None:
         """Best effort: keep an unrecorded REJECT beside the log; its place, None when that failed too."""
@@ -178,7 +190,41 @@ class NdjsonLedger:
 
     def close(self) -> None:
         """Close the projection tidily, which waits for the device; a check need not."""
+        self._leave_queue()
         self._follower.close()
+
+    def _turn(
+        self, drafts: Sequence[Mapping[str, Any]], *, expect: Expectation | None, policies: Sequence[LoadedPolicy]
+    ) -> Turn:
+        """The lock at once if it is free, else what waiting for it brings. Raises OSError."""
+        lock = self._follower.try_lock()
+        if lock is not None:
+            return Turn(lock)
+        from gatekeeper.ledger.group_wait import Waiter
+
+        self._waiter = self._waiter or Waiter(self._follower)
+        return self._waiter.turn(drafts, expect=expect, policies=policies, is_bulk=self._is_bulk)
+
+    def _let_go(self, lock: int) -> None:
+        close_quietly(self._ops, lock)
+        if has_waiting(self._ops, self.path):
+            from gatekeeper.ledger.group_commit import tell_next
+
+            tell_next(self._ops, self.path)
+
+    def _recorded(self, drafts: Sequence[Mapping[str, Any]]) -> Receipt:
+        from gatekeeper.ledger.group_wait import receipt_of
+
+        return receipt_of(drafts, self.view())
+
+    def _leave_queue(self) -> None:
+        if self._waiter is not None:
+            self._waiter.leave()
+            self._waiter = None
+
+    @property
+    def _is_bulk(self) -> bool:
+        return self._appends_in_a_row > BULK_APPENDS
 
     def _append_locked(
         self,
@@ -187,8 +233,9 @@ class NdjsonLedger:
         expect: Expectation | None,
         policies: Sequence[LoadedPolicy],
         actor: str,
-    ) -> Receipt:
-        """Under the lock, with the log open. Raises OSError."""
+        may_be_recorded: bool,
+    ) -> Receipt | None:
+        """Under the lock, with the log open; None: the events are there already. Raises OSError."""
         descriptor = open_for_appending(self._ops, self.path)
         try:
             if expect is not None and (expect.slot is not None or expect.key is not None):
@@ -201,58 +248,15 @@ class NdjsonLedger:
                 now, limit = self._clock.now(), self._rotate_bytes
                 descriptor, size = before_append(self._follower, descriptor, size, now=now, actor=actor, limit=limit)
             size = self._append_notes(descriptor, size, actor)
-            return self._append(descriptor, size, drafts, expect=expect, policies=policies, actor=actor)
+            committer, is_burst = self._committer, self._appends_in_a_row > 1
+            receipt = committer.append(
+                descriptor, size, drafts, expect=expect, policies=policies, actor=actor,
+                is_bulk=self._is_bulk, is_burst=is_burst, may_be_recorded=may_be_recorded,
+            )  # fmt: skip
+            committer.serve(descriptor, is_bulk=self._is_bulk)
+            return receipt
         finally:
             close_quietly(self._ops, descriptor)
-
-    def _append(
-        self,
-        descriptor: int,
-        size: int,
-        drafts: Sequence[Mapping[str, Any]],
-        *,
-        expect: Expectation | None,
-        policies: Sequence[LoadedPolicy],
-        actor: str,
-    ) -> Receipt:
-        found = torn.recovered(self._ops, self.path)
-        is_bulk = self._appends_in_a_row > BULK_APPENDS
-        failures: list[Exception] = []
-
-        def prepare() -> Sealed:
-            fold = self._follower.projection().fold
-            if expect is not None:
-                check_expectation(expect, fold)
-            told, now = found.document if found is not None else None, self._clock.now()
-            return seal_all(drafts, policies=policies, actor=actor, fold=fold, now=now, recovered=told, is_bulk=is_bulk)
-
-        try:
-            sealed = prepare()
-        except sqlite3.Error as error:  # a table that the head did not show to be damaged
-            self._follower.replace_failed(error)
-            self._follower.make_ready(descriptor)
-            sealed = prepare()
-        warnings, last_seq = [*sealed.warnings], self._follower.projection().head.seq
-        try:
-            append_durably(
-                self._ops,
-                descriptor,
-                self.path,
-                size=size,
-                data=sealed.data,
-                meanwhile=lambda: failures.extend(take_all(sealed, self._follower.projection().fold, offset=size)),
-                starts_early=is_bulk,
-            )
-        except LogError:
-            self._follower.drop()  # it may have taken lines that are not in the log
-            raise
-        if size == 0:
-            warnings.append(new_file_words(self.path, last_seq=last_seq))
-        if found is not None:
-            kept_in = torn.file_as_told(self._ops, self.path, found)
-            warnings.append(f"an unfinished line of {found.document['bytes']} bytes was cut off and kept in {kept_in}")
-        self._follower.project(failures, is_burst=self._appends_in_a_row > 1)
-        return Receipt(tuple(sealed.events), (*warnings, *self._follower.take_warnings()))
 
     def _record_notes(self) -> None:
         """Before anything is decided, REJECTs that could not be recorded become events; failing is told only."""
@@ -287,7 +291,8 @@ class NdjsonLedger:
             kept = markers.keep_aside(self._ops, self.path, bad)
             self._follower.warnings.append(f"{len(bad)} lines of {place} are no notes of a REJECT: kept in {kept}")
         if drafts:
-            receipt = self._append(descriptor, size, drafts, expect=None, policies=(), actor=actor)
+            receipt = self._committer.append(descriptor, size, drafts, expect=None, policies=(), actor=actor)
+            assert receipt is not None  # nobody has waited
             ids = ", ".join(str(event["event_id"]) for event in receipt.events)
             self._follower.warnings += [*receipt.warnings, f"recorded from {place}: {ids}"]
             size = self._ops.size(descriptor)

@@ -82,8 +82,11 @@ def _make_ready(connection: sqlite3.Connection) -> None:
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version == 0 and not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
-        connection.execute("PRAGMA journal_mode = WAL")
-        create_tables(connection)
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            create_tables(connection)
+        except sqlite3.OperationalError:  # another process makes it at this moment
+            _wait_for_tables(connection)
     elif version != LAYOUT_VERSION:
         raise UnusableProjectionError(f"layout {version}, expected {LAYOUT_VERSION}")
 
@@ -96,11 +99,29 @@ def open_memory() -> sqlite3.Connection:
 
 
 def create_tables(connection: sqlite3.Connection) -> None:
-    """All tables with an empty head, in one transaction."""
+    """All tables with an empty head, in one transaction: nobody finds a part of it."""
     from gatekeeper.ledger.projection_tables import TABLES  # once in a log's life
 
-    connection.executescript(f"BEGIN IMMEDIATE;{TABLES}PRAGMA user_version = {LAYOUT_VERSION};COMMIT;")
-    store_head(connection, Head())
+    head = ",".join(f"'{value}'" if isinstance(value, str) else str(int(value)) for value in Head().row())
+    connection.executescript(
+        f"BEGIN IMMEDIATE;{TABLES}INSERT INTO head (id, {_HEAD_COLUMNS}) VALUES (1,{head});"  # noqa: S608
+        f"PRAGMA user_version = {LAYOUT_VERSION};COMMIT;"
+    )
+
+
+def _wait_for_tables(connection: sqlite3.Connection) -> None:
+    """Several processes begin a log at once: one of them makes the tables, the others take them.
+
+    Raises:
+        sqlite3.OperationalError: there are none, so it was something else.
+    """
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")
+    connection.execute("BEGIN IMMEDIATE")  # waits for the one that makes them
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    connection.execute("ROLLBACK")
+    if version != LAYOUT_VERSION:
+        raise sqlite3.OperationalError("the tables cannot be made")
 
 
 def discard(ops: FileOps, path: str) -> None:
