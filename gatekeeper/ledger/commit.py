@@ -196,4 +196,4 @@ class Committer:
     def _project(self, failures: Sequence[Exception], group: Group | None, *, is_burst: bool) -> None:
         if group is not None:
             failures = [*failures, *group.failures]
-        self._follower.project(failures, is_burst=is_burst and group is None)
+        self._follower.project(failures, is_burst=is_burst)

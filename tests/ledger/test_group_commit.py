@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import errno
 import os
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from threading import Semaphore
 from typing import Any
@@ -10,14 +12,23 @@ import pytest
 
 from gatekeeper.errors import LogError
 from gatekeeper.ledger.fsops import FileOps
-from gatekeeper.ledger.group_queue import hand_in
+from gatekeeper.ledger.group_queue import hand_in, new_pipe
+from gatekeeper.ledger.group_wire import DO_IT_YOURSELF, frame_of
 from gatekeeper.ledger.ndjson import NdjsonLedger
+from gatekeeper.ledger.projection_schema import load_head, open_file
 from gatekeeper.model.event import encode_line, line_digest
 from gatekeeper.model.exchange import ConflictError, Expectation
 from tests.doubles import StepClock
 from tests.ledger.checking import assert_state_follows, assert_whole, events_of, ledger_at
 from tests.ledger.drafts import decision, policy, stop
-from tests.ledger.queueing import Counting, Patient, begin, lock_of, next_step, while_they_wait
+from tests.ledger.queueing import (
+    Counting,
+    Patient,
+    begin,
+    lock_of,
+    next_step,
+    while_they_wait,
+)
 
 RUNS = tuple(f"r{number}" for number in range(6))
 
@@ -54,6 +65,8 @@ def test_those_who_wait_do_not_each_wait_for_the_device(tmp_path: Path) -> None:
         assert future.result().events == (logged[run_id],)
         assert encode_line(logged[run_id]) in lines
     assert_whole(path)
+    with closing(open_file(f"{path}.db")) as state:
+        assert load_head(state).seq == len(versions) + len(lines)  # nobody else has to read them
     assert_state_follows(path)
     assert side_files(path) == set()
 
@@ -89,8 +102,6 @@ def test_two_that_wait_with_the_same_step_do_not_both_take_it(tmp_path: Path) ->
             outcomes.append(error)
         finally:
             ledger.close()
-
-    from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(2) as pool:
         with lock_of(path):
@@ -128,11 +139,28 @@ class Full(FileOps):
         return super().write(descriptor, data)
 
 
-def test_a_failed_write_of_the_group_is_nobodys_success(tmp_path: Path) -> None:
-    """The holder's disk is full: it hears so, nothing of the group stays, and each writer tries for itself."""
+class Worn(FileOps):
+    """A device that fails the first flush."""
+
+    def __init__(self) -> None:
+        self.has_failed = False
+
+    def flush(self, descriptor: int) -> None:
+        """EIO once."""
+        if not self.has_failed:
+            self.has_failed = True
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        super().flush(descriptor)
+
+
+@pytest.mark.parametrize("disk", [Full, Worn])
+def test_a_failed_write_or_flush_of_the_group_is_nobodys_success(tmp_path: Path, disk: type[FileOps]) -> None:
+    """The holder hears of it, nothing of the group stays, and each writer tries for itself."""
     path = tmp_path / "log.ndjson"
-    versions = begin(ledger_at(path), "own", "r")
-    holder = ledger_at(path, ops=Full())
+    before = ledger_at(path)
+    versions = begin(before, "own", "r")
+    before.close()
+    holder = ledger_at(path, ops=disk())
 
     def act() -> None:
         with pytest.raises(LogError):
@@ -194,6 +222,7 @@ def test_a_clock_that_is_behind_is_not_covered_up_for_others(tmp_path: Path) -> 
     own, other = events_of(path)[len(versions) :]
     assert "clock" in own
     assert "clock" not in other
+    assert other["ts"] >= own["ts"]
     assert futures["r"].result().events == (other,)
 
 
@@ -213,6 +242,36 @@ def test_a_chain_through_a_group_can_be_checked_with_sha_256_alone(tmp_path: Pat
         assert encode_line(event) == line
         prev = line_digest(line)
     assert_state_follows(path)
+
+
+def test_an_id_that_is_taken_is_not_taken_again(tmp_path: Path) -> None:
+    """A waiting writer that is level with its run, and whose event's id is in the log, is told of the conflict."""
+    path = tmp_path / "log.ndjson"
+    holder = ledger_at(path)
+    versions = begin(holder, "own", "r")
+    expect = Expectation("own", versions["own"])
+    futures = while_they_wait(
+        path, {"r": [decision("r")]}, versions, lambda: holder.append(next_step("own"), expect=expect, actor="t")
+    )
+    with pytest.raises(ConflictError):
+        futures["r"].result()
+    assert [event["event_id"] for event in events_of(path)].count("r:DRY_RUN") == 1
+
+
+def test_a_request_for_one_run_does_not_write_events_of_another(tmp_path: Path) -> None:
+    """What a request says of itself must be what its events say."""
+    path = tmp_path / "log.ndjson"
+    holder = ledger_at(path)
+    versions = begin(holder, "own", "r", "s")
+    pipe = new_pipe(FileOps(), str(path))
+    expect = Expectation("r", versions["s"])
+    frame = frame_of(next_step("r"), expect=expect, policies=(), reply=pipe.name, number=1)
+    assert frame is not None
+    assert hand_in(FileOps(), str(path), frame.replace(b'"run_id": "r"', b'"run_id": "s"'))
+    holder.append(next_step("own"), expect=Expectation("own", versions["own"]), actor="t")
+    assert pipe.hear(0) == [(1, DO_IT_YOURSELF)]
+    assert len(events_of(path)) == len(versions) + 1
+    pipe.close()
 
 
 def test_a_founding_run_needs_no_queue(tmp_path: Path) -> None:
