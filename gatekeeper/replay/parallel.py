@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Task = TypeVar("Task")
 
 _LENGTH_BYTES = 4
-_PIPE_BYTES = 1 << 20
+_PIPE_BYTES = 1 << 20  # how far a child may run ahead, and the most that Linux grants to everybody
 _ANSWER, _END, _ERROR, _BUG = range(4)
 _REMEDY = "ask again; if it happens again, use --jobs 1 or give the machine more memory"
 
@@ -133,6 +133,7 @@ def _start(tasks: Sequence[Task], work: Callable[[Task], Iterable[Any]], others:
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         reading, writing = os.pipe()
+        _widen(writing)
         pid = os.fork()
         if pid == 0:
             _be_child(tasks, work, writing, [reading, *(other.pipe.fileno() for other in others)], before)
@@ -140,6 +141,16 @@ def _start(tasks: Sequence[Task], work: Callable[[Task], Iterable[Any]], others:
         return _Child(pid, reading)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _widen(pipe: int) -> None:
+    """Let a child go on while its answers wait for those of a slower one; only speed depends on it."""
+    import fcntl
+
+    try:
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+    except (AttributeError, OSError):  # macOS has no such call, and a user may have too many wide pipes
+        return
 
 
 def _be_child(

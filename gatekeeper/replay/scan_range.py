@@ -18,14 +18,15 @@ from gatekeeper.model.line import bulk_decoder, is_blank, stated_seq
 from gatekeeper.replay.blocks import blocks_of
 from gatekeeper.replay.group import getters_of
 from gatekeeper.replay.lines import DAMAGED, TORN
-from gatekeeper.replay.needles import Finder
-from gatekeeper.replay.prefilter import may_hide, needles_of
+from gatekeeper.replay.needles import Finder, LineSearch
+from gatekeeper.replay.prefilter import needles_of
 from gatekeeper.replay.query import is_behind, matcher
 from gatekeeper.replay.slim import BEHIND_FINDINGS, is_short_enough, short_text, slim_event
+from gatekeeper.replay.usual import is_usual, looks_plain, usual_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from gatekeeper.replay.blocks import Block, Range
@@ -49,15 +50,8 @@ COUNTS = "counts"
 LINES = "lines"
 """how many lines the range has, blank ones too; the last record of a range that was read to its end."""
 
-_SEQ = b'"seq":'
-_BEHIND_SEQ = b'%d,"snapshot_digest":"'
-_BEGINNING = b'{"actor":"'
-_CONTEXT = b'"context":{"approvals":['
-"""What every decision has once, soon after its beginning. It is long, and so found at the speed of memory."""
-
-_CLOSING = 0x7D
-_SECTOR_BYTES = 512
 _MOST_KNOWN = 4096
+_ROOM = bytes(64)  # behind decompressed lines, so that they are searched as fast as others
 
 
 @dataclass(frozen=True)
@@ -127,43 +121,67 @@ class RangeScan:
             yield (ODD, self._number, line, TORN)
 
     def _block(self, block: Block) -> Iterator[Record]:
-        data, position, end = block.data, block.begin, block.end
-        find, rfind, startswith = data.find, data.rfind, data.startswith
-        looks_plain = _looks_plain(block)
-        others = self._groups[1:]
-        finders = [Finder(data, position, end, needle) for needle in self._groups[0]] if self._groups else None
-        ends = Finder(data, position, end, BEHIND_FINDINGS) if self._getters is not None else None
-        contexts = Finder(data, position, end, _CONTEXT)
-        until, known = self._wanted.until, self._known
+        data = block.data if isinstance(block.data, bytearray) else bytearray(block.data + _ROOM)
+        position, end, plain = block.begin, block.end, looks_plain(block)
+        search = LineSearch(data)
         while position < end:
-            stop = find(b"\n", position)
-            self._number += 1
-            at = rfind(_SEQ, position, stop)
-            if (
-                at < 0
-                or not startswith(_BEHIND_SEQ % (self._seq + 1), at + 6)
-                or data[stop - 1] != _CLOSING
-                or not startswith(_BEGINNING, position)
-                or not _begins_once(data, position, stop, contexts)
-                or not (looks_plain or _is_plain(bytes(data[position:stop])))
-            ):
-                yield from self._odd(bytes(data[position:stop]))
+            stops = usual_lines(search, data, position, end, self._seq, looks_plain=plain)
+            if stops:
+                self._first = self._first or self._seq + 1
+                self._seq += len(stops)
+                yield from self._usual(search, data, position, stops)
+                position = stops[-1] + 1
+            if position < end:
+                stop = data.find(b"\n", position)
+                if is_usual(data, position, stop, self._seq, looks_plain=plain):
+                    self._seq += 1
+                    self._first = self._first or self._seq
+                    yield from self._usual(search, data, position, [stop])
+                else:
+                    self._number += 1
+                    yield from self._odd(bytes(data[position:stop]))
+                position = stop + 1
+
+    def _usual(self, search: LineSearch, data: bytearray, position: int, stops: Sequence[int]) -> Iterator[Record]:
+        """What is meant among usual lines that follow each other, where their newlines stand."""
+        before, end = self._number, stops[-1]
+        ends = Finder(data, position, end, BEHIND_FINDINGS) if self._getters is not None else None
+        for index in self._lines_with_needles(search, position, stops):
+            begin, stop = stops[index - 1] + 1 if index else position, stops[index]
+            self._number = before + index + 1
+            if ends is None:
+                yield from self._read(bytes(data[begin:stop]))
             else:
-                self._seq += 1
-                self._first = self._first or self._seq
-                if finders is None or _may_be_meant(finders, others, data, position, stop):
-                    text = short_text(data, position, stop, ends) if ends and self._is_short else None
-                    values = known.get(text) if text is not None else None
-                    if values is not None:
-                        self._counts[values] += 1
-                        position = stop + 1
-                        continue
-                    event = self._slim(data, position, stop, ends, text) if ends else None
-                    if event is None:
-                        yield from self._read(bytes(data[position:stop]))
-                    elif not self._is_counted(event, text) and until is not None and is_behind(event, until):
-                        yield from self._behind()
-            position = stop + 1
+                yield from self._count(data, begin, stop, ends)
+        self._number = before + len(stops)
+
+    def _lines_with_needles(self, search: LineSearch, position: int, stops: Sequence[int]) -> Iterable[int]:
+        """Indices of the lines that hold a needle of each group: the block is searched for the first one's alone."""
+        if not self._groups:
+            return range(len(stops))
+        first, *others = self._groups
+        found = search.lines_with(first, position, stops)
+        if not others:
+            return found
+        begins = [stops[index - 1] + 1 if index else position for index in found]
+        return [
+            index
+            for index, begin in zip(found, begins, strict=True)
+            if all(search.has(group, begin, stops[index]) for group in others)
+        ]
+
+    def _count(self, data: bytearray, position: int, stop: int, ends: Finder) -> Iterator[Record]:
+        text = short_text(data, position, stop, ends) if self._is_short else None
+        values = self._known.get(text) if text is not None else None
+        if values is not None:
+            self._counts[values] += 1
+            return
+        event = slim_event(data, position, stop, ends) if text is None else self._decode(text)
+        until = self._wanted.until
+        if event is None:
+            yield from self._read(bytes(data[position:stop]))
+        elif not self._is_counted(event, text) and until is not None and is_behind(event, until):
+            yield from self._behind()
 
     def _odd(self, line: bytes) -> Iterator[Record]:
         if is_blank(line):
@@ -190,11 +208,6 @@ class RangeScan:
             if until is not None and is_behind(event, until):
                 yield from self._behind()
 
-    def _slim(
-        self, data: bytes | bytearray, position: int, stop: int, ends: Finder, text: bytes | None
-    ) -> Mapping[str, Any] | None:
-        return slim_event(data, position, stop, ends) if text is None else self._decode(text)
-
     def _is_counted(self, event: Mapping[str, Any], text: bytes | None = None) -> bool:
         if not self._is_meant(event):
             return False
@@ -212,47 +225,3 @@ class RangeScan:
 def _rarest_first(groups: Sequence[tuple[bytes, ...]], block: Block) -> list[tuple[bytes, ...]]:
     """The group that rules most lines out comes first: the block is searched for it alone."""
     return sorted(groups, key=lambda group: sum(block.data.count(needle, block.begin, block.end) for needle in group))
-
-
-def _may_be_meant(
-    finders: Sequence[Finder],
-    others: Sequence[tuple[bytes, ...]],
-    data: bytes | bytearray,
-    position: int,
-    stop: int,
-) -> bool:
-    """Whether a line holds a needle of each group: of the one that the finders look for, and of the others."""
-    for finder in finders:
-        if finder.is_within(position, stop):
-            break
-    else:
-        return False
-    for group in others:
-        for needle in group:
-            if data.find(needle, position, stop) >= 0:
-                break
-        else:
-            return False
-    return True
-
-
-def _begins_once(data: bytes | bytearray, position: int, stop: int, contexts: Finder) -> bool:
-    """Whether a line that begins as an event holds no other one's beginning, which stands before that one's context."""
-    if not contexts.is_within(position, stop):
-        return False
-    context = contexts.next
-    return data.find(_BEGINNING, position + 1, context) < 0 and not contexts.is_within(context + 1, stop)
-
-
-def _looks_plain(block: Block) -> bool:
-    """Whether no line of the block can hide text, or has lost a sector to zeros."""
-    data, begin, end = block.data, block.begin, block.end
-    return (
-        data.find(b"\\", begin, end) < 0
-        and (data.isascii() or bytes(data[begin:end]).isascii())
-        and 0 not in data[begin:end:_SECTOR_BYTES]
-    )
-
-
-def _is_plain(line: bytes) -> bool:
-    return line.isascii() and 0 not in line and not may_hide(line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -202,3 +203,11 @@ def test_an_interrupt_ends_all_of_them(how: str) -> None:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
+
+
+def test_a_child_may_run_ahead_of_a_slower_one() -> None:
+    """A pipe of usual size holds eight long lines: the faster child would wait for the slower one all the time."""
+    with Workers(2, [1, 2], lambda task: [b"x" * 900_000] if task == 2 else []) as workers:
+        for child in workers._children:
+            assert fcntl.fcntl(child.pipe, fcntl.F_GETPIPE_SZ) > 900_000
+        assert [len(b"".join(answers)) for answers in workers.answers()] == [0, 900_000]
