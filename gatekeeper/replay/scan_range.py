@@ -3,9 +3,10 @@
 A line is usual when it begins and ends as a decision of the ledger, shows the seq that follows the one of the line
 before, and holds the beginning of one event only. A line that was torn lacks its end, and one that another was glued
 to holds two beginnings, so they are odd, and read: where a line holds no event it is named. So is every event of
-another kind; there are few. In a usual line, text that needs no escape stands as its own bytes, unless somebody wrote
-it with a backslash: such lines are odd too. Damage within a line that leaves all this in place may go unnamed;
-finding such is what `verify` and its chain are for.
+another kind; there are few. A zero, or a byte that is no text, makes a line odd as well. In a usual line, text that
+needs no escape stands as its own bytes, unless somebody wrote it with a backslash: such lines are odd too. Damage
+within a line that leaves all this in place may go unnamed; finding such is what `verify` and its chain are
+for.
 """
 
 from __future__ import annotations
