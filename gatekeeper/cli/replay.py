@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from gatekeeper.cli.values import Values
     from gatekeeper.ports import EventIndex
-    from gatekeeper.replay.gaps import Gap
     from gatekeeper.replay.group import GroupRow
+    from gatekeeper.replay.holes import Holes
     from gatekeeper.replay.indexed import IndexedQuery
 
 FOLLOW_SECONDS = 0.5
@@ -49,12 +49,12 @@ def _from_index(index: EventIndex, wanted: Filter, values: Values) -> Outcome:
 
     query = IndexedQuery(index, wanted)
     if values.texts("group_by"):
-        outcome = _grouped(query.groups(values.texts("group_by")), query.damaged, query.gaps, values)
+        outcome = _grouped(query.groups(values.texts("group_by")), query.holes, values)
     elif values.text("output") == "ndjson":
-        return Outcome(_recorded(index, query), stderr=_holes(query.damaged, query.gaps))
+        return Outcome(_recorded(index, query), stderr=_words(query.holes))
     else:
         lines = [LogLine("", 0, data, decode(data)) for data in query.data()]
-        outcome = _listed(lines, query.damaged, query.gaps, values)
+        outcome = _listed(lines, query.holes, values)
     index.close()
     return outcome
 
@@ -79,8 +79,8 @@ def _from_lines(wanted: Filter, values: Values) -> Outcome:
     with opened_log(values.texts("log")) as sources, watched("searching") as progress:
         scan = Scan(sources, wanted, Pace(progress=progress))
         if fields:
-            return _grouped(scan.groups(fields), scan.damaged, scan.gaps, values)
-        return _listed(list(scan.lines()), scan.damaged, scan.gaps, values)
+            return _grouped(scan.groups(fields), scan.holes, values)
+        return _listed(list(scan.lines()), scan.holes, values)
 
 
 def _found(wanted: Filter, values: Values) -> Iterator[bytes]:
@@ -93,32 +93,32 @@ def _found(wanted: Filter, values: Values) -> Iterator[bytes]:
         scan = Scan(sources, wanted)
         for data in scan.data():
             yield data + b"\n"
-    for line in _holes(scan.damaged, scan.gaps):
+    for line in _words(scan.holes):
         say_once(line)
 
 
-def _grouped(rows: Sequence[GroupRow], damaged: Sequence[LogLine], gaps: Sequence[Gap], values: Values) -> Outcome:
+def _grouped(rows: Sequence[GroupRow], holes: Holes, values: Values) -> Outcome:
     documents = [row.to_dict() for row in rows]
-    page = group_page(values.texts("group_by"), documents, damaged=as_documents(damaged))
-    return page_outcome(page, values, stderr=_holes(damaged, gaps))
+    page = group_page(values.texts("group_by"), documents, damaged=as_documents(holes.damaged))
+    return page_outcome(page, values, stderr=_words(holes))
 
 
-def _listed(lines: Sequence[LogLine], damaged: Sequence[LogLine], gaps: Sequence[Gap], values: Values) -> Outcome:
+def _listed(lines: Sequence[LogLine], holes: Holes, values: Values) -> Outcome:
     page = replay_page(
         [line.event for line in lines if line.event is not None],
         lines=[line.data for line in lines],
-        damaged=as_documents(damaged),
-        gaps=[gap.to_dict() for gap in gaps],
+        damaged=as_documents(holes.damaged),
+        gaps=[gap.to_dict() for gap in holes.gaps],
     )
-    return page_outcome(page, values, stderr=_holes(damaged, gaps))
+    return page_outcome(page, values, stderr=_words(holes))
 
 
-def _holes(damaged: Sequence[LogLine], gaps: Sequence[Gap]) -> tuple[str, ...]:
+def _words(holes: Holes) -> tuple[str, ...]:
     words = tuple(
         f"the log lacks seq {gap.from_seq}" + ("" if gap.to_seq == gap.from_seq else f" to {gap.to_seq}")
-        for gap in gaps
+        for gap in holes.gaps
     )
-    return (*as_words(as_documents(damaged)), *told(words))
+    return (*as_words(as_documents(holes.damaged)), *told(words))
 
 
 def _filter(values: Values) -> Filter:
@@ -141,13 +141,15 @@ def _follow(values: Values, wanted: Filter) -> Iterator[str | bytes]:
 
     from gatekeeper.cli.output import say_once
     from gatekeeper.replay.follow import FileTail, follow
+    from gatekeeper.replay.holes import Holes
 
     paths, output = values.texts("log"), values.text("output")
     if len(paths) != 1:
         raise UsageError("--follow reads one log", remedy="give --log one file")
     if output == "json":
         raise UsageError("--follow has no end, and json is one document", remedy="use --output ndjson")
-    tail, damaged = FileTail(paths[0], sealed=lambda seq: sealed_lines(paths[0], seq)), list[LogLine]()
+    tail = FileTail(paths[0], sealed=lambda seq: sealed_lines(paths[0], seq))
+    holes = Holes(since=wanted.since, until=wanted.until)
 
     def read_new() -> Iterator[LogLine]:
         try:
@@ -156,9 +158,9 @@ def _follow(values: Values, wanted: Filter) -> Iterator[str | bytes]:
             raise LogError(
                 f"{paths[0]} cannot be read: {error.strerror or error}", remedy="check the path given as --log"
             ) from None
-        for line in (*as_words(as_documents(damaged)), *told(tuple(tail.warnings))):
+        for line in (*as_words(as_documents(holes.damaged)), *told(tuple(tail.warnings))):
             say_once(line)
-        damaged.clear()
+        holes.forget()
         tail.warnings.clear()
 
     def pause() -> bool:
@@ -166,7 +168,7 @@ def _follow(values: Values, wanted: Filter) -> Iterator[str | bytes]:
         return True
 
     render, layout = load(output), layout_of_output()
-    for line in select(follow(read_new, pause), wanted, damaged=damaged):
+    for line in select(follow(read_new, pause), wanted, holes=holes):
         if line.event is None:
             continue
         if output == "ndjson":

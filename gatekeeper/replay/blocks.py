@@ -137,6 +137,16 @@ def close_source(source: Source, descriptor: int) -> None:
         os.close(descriptor)
 
 
+def line_before(data: bytes | bytearray, begin: int, position: int, *, holding: bytes) -> bytes | None:
+    r"""The nearest whole line between *begin* and *position* that holds these bytes, without its `\n`."""
+    while position > begin:
+        start = max(data.rfind(b"\n", begin, position - 1) + 1, begin)
+        if data.find(holding, start, position) >= 0:
+            return bytes(data[start : position - 1])
+        position = start
+    return None
+
+
 def _plain(source: Source, start: int, end: int, size: int, block_bytes: int) -> Iterator[Block]:
     descriptor = open_source(source)
     try:

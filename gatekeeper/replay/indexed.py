@@ -1,7 +1,7 @@
 """A query answered from the index: only the lines that are printed are read, and none at all for counts.
 
-The answer is that of `query.select` over all lines, with the same damaged lines and gaps named: reading ends
-at the last line that `limit` asks for, or at the first chained line behind `until`.
+The answer is that of `query.select` over all lines, with the same holes named: reading ends at the last line that
+`limit` asks for, or at the first chained line behind `until`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from itertools import product
 
 from gatekeeper.model.exchange import LogLine
 from gatekeeper.model.indexed import Selection
-from gatekeeper.replay.gaps import GapWatch
 from gatekeeper.replay.group import counted, getters_of, rows_of
+from gatekeeper.replay.holes import Holes
 from gatekeeper.replay.lines import TORN, is_blank, parse_line
 from gatekeeper.replay.query import is_behind, matcher
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from gatekeeper.ports import EventIndex
-    from gatekeeper.replay.gaps import Gap
     from gatekeeper.replay.group import GroupRow, Value
     from gatekeeper.replay.query import Filter
 
@@ -46,14 +45,15 @@ class _Odd:
 class IndexedQuery:
     """What *wanted* means in the log that *index* stands beside.
 
+    Args:
+        pruned_to: the last seq of those that were removed on purpose.
+
     Attributes:
-        damaged: lines that hold no event, as far as a reader would have come.
-        gaps: seqs that no line has, as far as a reader would have come.
+        holes: what is not there, as far as a reader would have come.
     """
 
-    def __init__(self, index: EventIndex, wanted: Filter) -> None:
-        self.damaged: list[LogLine] = []
-        self.gaps: list[Gap] = []
+    def __init__(self, index: EventIndex, wanted: Filter, *, pruned_to: int = 0) -> None:
+        self.holes = Holes(since=wanted.since, until=wanted.until, pruned_to=pruned_to)
         self._index = index
         self._limit = wanted.limit
         self._odd: list[_Odd] = []
@@ -112,7 +112,6 @@ class IndexedQuery:
         if self._limit is not None:
             stop = self._limited(stop)
         self._odd = [one for one in self._odd if one.position <= stop]
-        self.damaged = [one.line for one in odd if one.line.event is None and one.position <= stop]
         self._watch(spans, [one for one in odd if one.position <= stop], stop)
         listed_end = stop[0] if stop[1] == 0 and stop[0] == end else stop[0] + 1
         self._selection = replace(self._selection, end_seq=min(end, listed_end))
@@ -146,23 +145,35 @@ class IndexedQuery:
         return stop
 
     def _watch(self, spans: Sequence[tuple[int, int]], odd: Sequence[_Odd], stop: Position) -> None:
-        """Note the gaps between spans of listed events and the odd lines among them."""
-        watch, rest = GapWatch(), list(reversed(odd))
+        """Note the gaps between spans of listed events, and the odd lines among them."""
+        rest = list(reversed(odd))
         for first, last in spans:
             position = first
             while position <= last and (position, 0) <= stop:
                 while rest and rest[-1].position < (position, 0):
-                    watch.see(rest.pop().line.data)
+                    self._see_odd(rest.pop().line)
                 end = min(last, rest[-1].position[0] if rest else last, stop[0])
-                watch.see_seqs(position, end)
+                self.holes.see_seqs(position, end)
+                self._pass(position)
+                self._pass(end)
                 position = end + 1
         while rest:
-            watch.see(rest.pop().line.data)
-        self.gaps = watch.gaps
+            self._see_odd(rest.pop().line)
+
+    def _see_odd(self, line: LogLine) -> None:
+        self.holes.see(line.data)
+        if line.event is None:
+            self.holes.take_damaged(line)
+        else:
+            self.holes.take_event(line.event)
+
+    def _pass(self, seq: int) -> None:
+        """A listed event: their times rise with their seqs, so these tell where it stands to the range."""
+        self.holes.pass_side(is_before=seq < self._selection.first_seq, is_behind=seq >= self._selection.end_seq)
 
     def _add_torn(self) -> None:
         stored = self._index.torn_line()
         if stored is not None:
             line = LogLine(stored.source, stored.number, stored.data, None, TORN)
             if not is_blank(line):
-                self.damaged.append(line)
+                self.holes.take_damaged(line)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gatekeeper.model.exchange import LogLine
+    from gatekeeper.replay.holes import Holes
 
     Test = Callable[[Mapping[str, Any]], bool]
 
@@ -61,14 +62,14 @@ class Filter:
     include_simulated: bool = True
 
 
-def select(lines: Iterable[LogLine], wanted: Filter, *, damaged: list[LogLine] | None = None) -> Iterator[LogLine]:
+def select(lines: Iterable[LogLine], wanted: Filter, *, holes: Holes | None = None) -> Iterator[LogLine]:
     """The lines that *wanted* means, in the order of the log, each as soon as it is read.
 
     Reading stops at `limit`, and where a chained line lies behind `until`: `ts` never runs back in one log.
 
     Args:
         lines: in chain order.
-        damaged: where lines that hold no event are noted, as far as was read.
+        holes: where lines that hold no event are noted, as far as was read.
     """
     is_meant = matcher(wanted)
     left = wanted.limit
@@ -77,9 +78,11 @@ def select(lines: Iterable[LogLine], wanted: Filter, *, damaged: list[LogLine] |
     for line in lines:
         event = line.event
         if event is None:
-            if damaged is not None and not is_blank(line):
-                damaged.append(line)
+            if holes is not None and not is_blank(line):
+                holes.take_damaged(line)
             continue
+        if holes is not None:
+            holes.take_event(event)
         if is_meant(event):
             yield line
             if left is not None:

@@ -1,6 +1,6 @@
 """Query a log that has no projection: its files are searched on all cores, and only hits are parsed.
 
-The answer is that of `query.select` over all lines, with the same damaged lines and gaps named as far as was read.
+The answer is that of `query.select` over all lines, with the same holes named as far as was read.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from gatekeeper.model.exchange import LogLine
 from gatekeeper.replay.blocks import Range, blocks_of, ranges_of, weight_of
-from gatekeeper.replay.gaps import GapWatch
 from gatekeeper.replay.group import counted, rows_of
+from gatekeeper.replay.holes import Holes
 from gatekeeper.replay.lines import parse_line
 from gatekeeper.replay.parallel import Workers, cores, may_fork
 from gatekeeper.replay.prefilter import needles_of
-from gatekeeper.replay.scan_range import BEHIND, COUNTS, LINES, MEANT, NO_SEQ, ODD, SEQS, Query, RangeScan
+from gatekeeper.replay.scan_range import AT, BEHIND, COUNTS, LINES, MEANT, NO_SEQ, ODD, SEQS, Query, RangeScan
 from gatekeeper.replay.window import window_of
 
 TYPE_CHECKING = False
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gatekeeper.replay.blocks import Source
-    from gatekeeper.replay.gaps import Gap
     from gatekeeper.replay.group import GroupRow
     from gatekeeper.replay.query import Filter
     from gatekeeper.replay.scan_range import Record
@@ -54,28 +53,25 @@ class Scan:
 
     Args:
         sources: in chain order.
+        pruned_to: the last seq of those that were removed on purpose.
 
     Attributes:
-        damaged: lines that hold no event, as far as was read.
+        holes: what is not there, as far as was read.
 
     Raises, when it is read:
         LogError: a file cannot be read, or a process that searched a part of it has died.
     """
 
-    def __init__(self, sources: Sequence[Source], wanted: Filter, pace: Pace | None = None) -> None:
-        self.damaged: list[LogLine] = []
+    def __init__(
+        self, sources: Sequence[Source], wanted: Filter, pace: Pace | None = None, *, pruned_to: int = 0
+    ) -> None:
+        self.holes = Holes(since=wanted.since, until=wanted.until, pruned_to=pruned_to)
         self._wanted = wanted
         self._pace = pace or Pace()
-        self._watch = GapWatch()
         self._parts: list[Range] = []
-        self._firsts: dict[int, int] = {}  # range -> seq of its first line, where the lines before it are not read
+        self._skipping: set[int] = set()  # ranges before which lines of their file are not read
         for source in sources:
             self._add(source)
-
-    @property
-    def gaps(self) -> list[Gap]:
-        """Seqs that no line has, as far as was read."""
-        return self._watch.gaps
 
     def lines(self) -> Iterator[LogLine]:
         """The lines that are meant, in order. `number` is 0 where the lines before were not read."""
@@ -115,8 +111,8 @@ class Scan:
             self._parts += ranges_of([source], self._pace.range_bytes)
             return
         window = window_of(source, self._wanted.since, self._wanted.until)
-        if window.seq is not None:
-            self._firsts[len(self._parts)] = window.seq
+        if window.start > source.begins:
+            self._skipping.add(len(self._parts))
         step = self._pace.range_bytes
         self._parts += [
             Range(source, start, min(start + step, window.end), window.size)
@@ -131,20 +127,22 @@ class Scan:
             part = self._parts[index]
             if part.start == part.source.begins:
                 number = part.source.lines_before
-            elif index in self._firsts:
+            elif index in self._skipping:
                 number = None
-                self._watch.skip_to(self._firsts[index])
             is_behind = False
             for record in records:
                 kind = record[0]
                 if kind == SEQS:
-                    self._watch.see_seqs(record[1], record[2])
+                    self.holes.see_seqs(record[1], record[2])
                 elif kind == NO_SEQ:
-                    self._watch.see_none()
+                    self.holes.see_none()
+                elif kind == AT:
+                    self.holes.pass_moment(record[1])
                 elif kind == ODD:
                     if number is None:
                         number = _lines_before(part)
-                    self.damaged.append(LogLine(part.source.path, number + record[1], record[2], None, record[3]))
+                    line = LogLine(part.source.path, number + record[1], record[2], None, record[3])
+                    self.holes.take_damaged(line)
                 elif kind == MEANT:
                     yield kind, part, None if number is None else number + record[1], record[2]
                 elif kind == COUNTS:

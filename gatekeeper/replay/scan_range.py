@@ -7,6 +7,8 @@ another kind; there are few. A zero, or a byte that is no text, makes a line odd
 needs no escape stands as its own bytes, unless somebody wrote it with a backslash: such lines are odd too. Damage
 within a line that leaves all this in place may go unnamed; finding such is what `verify` and its chain are
 for.
+
+Where a time is asked for, the events next to a hole are read, too: their times tell whether it touches the range.
 """
 
 from __future__ import annotations
@@ -16,8 +18,9 @@ from dataclasses import dataclass
 from itertools import product
 
 from gatekeeper.model.line import bulk_decoder, is_blank, stated_seq
-from gatekeeper.replay.blocks import blocks_of
+from gatekeeper.replay.blocks import blocks_of, line_before
 from gatekeeper.replay.group import getters_of
+from gatekeeper.replay.holes import moment_of
 from gatekeeper.replay.lines import DAMAGED, TORN
 from gatekeeper.replay.needles import Finder, LineSearch
 from gatekeeper.replay.prefilter import needles_of
@@ -27,7 +30,7 @@ from gatekeeper.replay.usual import is_usual, looks_plain, usual_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from gatekeeper.replay.blocks import Block, Range
@@ -40,6 +43,8 @@ SEQS = "seqs"
 """first and last: lines that hold these seqs without a gap."""
 NO_SEQ = "no seq"
 """a line that shows none."""
+AT = "at"
+"""microseconds: the time of the nearest event before a hole, or of the first one behind it."""
 MEANT = "meant"
 """line number within the range, from 1, and bytes of a line that is selected."""
 ODD = "odd"
@@ -51,6 +56,9 @@ COUNTS = "counts"
 LINES = "lines"
 """how many lines the range has, blank ones too; the last record of a range that was read to its end."""
 
+_TS = b'"ts":"'
+_NO_SEQ_BEFORE = 1 << 62
+"""In the place of the seq before a line that is to be read, whatever it shows."""
 _MOST_KNOWN = 4096
 _ROOM = bytes(64)  # behind decompressed lines, so that they are searched as fast as others
 
@@ -82,11 +90,17 @@ class RangeScan:
         self._counts: Counter[tuple[Sequence[str | None], ...]] = Counter()
         self._number = self._seq = 0
         self._first = 0  # of the usual lines that were not told yet; 0: none
+        self._is_timed = query.wanted.since is not None or query.wanted.until is not None
+        self._is_open = True  # whether no event with a time stands between the last hole and here
+        self._data: bytes | bytearray = b""  # the block
+        self._begin = 0  # where its first line stands
+        self._kept: bytes | None = None  # the last line of the block before
         self._is_sorted = len(self._groups) < 2
 
     def records(self, part: Range) -> Iterator[Record]:
         """All that is to be told of a range, in order. Raises LogError, and what the source's `content` raises."""
-        self._number = self._seq = self._first = 0
+        self._number = self._first = 0
+        self._seq, self._is_open, self._kept = _NO_SEQ_BEFORE, True, None
         self._counts.clear()
         for block in blocks_of(part):
             if not self._is_sorted:
@@ -98,6 +112,7 @@ class RangeScan:
                     yield from self._counted()
                     return
         yield from self._usual_so_far()
+        yield from self._open()
         yield from self._counted()
         yield (LINES, self._number)
 
@@ -110,51 +125,75 @@ class RangeScan:
             yield (COUNTS, dict(counts))
 
     def _usual_so_far(self) -> Iterator[Record]:
-        if self._first:
-            yield (SEQS, self._first, self._seq)
-            self._first = 0
+        first, self._first = self._first, 0
+        if 0 < first <= self._seq:
+            yield (SEQS, first, self._seq)
 
     def _torn(self, block: Block) -> Iterator[Record]:
         line = block.lines()[0]
         self._number += 1
         if not is_blank(line):
             yield from self._usual_so_far()
+            yield from self._open()
             yield (ODD, self._number, line, TORN)
+
+    def _open(self, position: int = 0) -> Iterator[Record]:
+        """A hole may be here: tell the time of the event before, and have the next one read for its own."""
+        if self._is_open:
+            return
+        self._is_open, self._seq = True, _NO_SEQ_BEFORE
+        line = None
+        if self._is_timed:
+            line = line_before(self._data, self._begin, max(position, self._begin), holding=_TS) or self._kept
+        event = self._decode(line) if line is not None else None
+        moment = moment_of(event) if event is not None else None
+        if moment is not None:
+            yield (AT, moment)
 
     def _block(self, block: Block) -> Iterator[Record]:
         data = block.data if isinstance(block.data, bytearray) else bytearray(block.data + _ROOM)
         position, end, plain = block.begin, block.end, looks_plain(block)
         search = LineSearch(data)
+        self._data, self._begin = data, position
         while position < end:
             stops = usual_lines(search, data, position, end, self._seq, looks_plain=plain)
             if stops:
-                self._first = self._first or self._seq + 1
-                self._seq += len(stops)
-                yield from self._usual(search, data, position, stops)
-                position = stops[-1] + 1
+                position = yield from self._usual(search, data, position, stops)
             if position < end:
                 stop = data.find(b"\n", position)
                 if is_usual(data, position, stop, self._seq, looks_plain=plain):
-                    self._seq += 1
-                    self._first = self._first or self._seq
                     yield from self._usual(search, data, position, [stop])
                 else:
                     self._number += 1
-                    yield from self._odd(bytes(data[position:stop]))
+                    yield from self._odd(bytes(data[position:stop]), position)
                 position = stop + 1
+        if self._is_timed:
+            self._kept = line_before(data, block.begin, end, holding=_TS) or self._kept
+        self._data, self._begin = b"", 0
 
-    def _usual(self, search: LineSearch, data: bytearray, position: int, stops: Sequence[int]) -> Iterator[Record]:
-        """What is meant among usual lines that follow each other, where their newlines stand."""
-        before, end = self._number, stops[-1]
-        ends = Finder(data, position, end, BEHIND_FINDINGS) if self._getters is not None else None
+    def _usual(
+        self, search: LineSearch, data: bytearray, position: int, stops: Sequence[int]
+    ) -> Generator[Record, None, int]:
+        """What is meant among usual lines that follow each other, where their newlines stand.
+
+        Returns:
+            Where to go on: behind them, or behind one that holds no event after all.
+        """
+        number, seq = self._number, self._seq
+        ends = Finder(data, position, stops[-1], BEHIND_FINDINGS) if self._getters is not None else None
+        self._first = self._first or seq + 1
         for index in self._lines_with_needles(search, position, stops):
             begin, stop = stops[index - 1] + 1 if index else position, stops[index]
-            self._number = before + index + 1
+            self._number, self._seq = number + index + 1, seq + index + 1
             if ends is None:
-                yield from self._read(bytes(data[begin:stop]))
+                yield from self._read(bytes(data[begin:stop]), begin)
             else:
                 yield from self._count(data, begin, stop, ends)
-        self._number = before + len(stops)
+            if self._is_open:
+                return stop + 1
+            self._first = self._first or self._seq + 1
+        self._number, self._seq = number + len(stops), seq + len(stops)
+        return stops[-1] + 1
 
     def _lines_with_needles(self, search: LineSearch, position: int, stops: Sequence[int]) -> Iterable[int]:
         """Indices of the lines that hold a needle of each group: the block is searched for the first one's alone."""
@@ -180,26 +219,35 @@ class RangeScan:
         event = slim_event(data, position, stop, ends) if text is None else self._decode(text)
         until = self._wanted.until
         if event is None:
-            yield from self._read(bytes(data[position:stop]))
+            yield from self._read(bytes(data[position:stop]), position)
         elif not self._is_counted(event, text) and until is not None and is_behind(event, until):
             yield from self._behind()
 
-    def _odd(self, line: bytes) -> Iterator[Record]:
+    def _odd(self, line: bytes, position: int) -> Iterator[Record]:
         if is_blank(line):
             return
         yield from self._usual_so_far()
-        seq = stated_seq(line)
-        if seq is None:
-            yield (NO_SEQ,)
-        else:
-            yield (SEQS, seq, seq)
-            self._seq = seq
-        yield from self._read(line)
+        seq, event = stated_seq(line), self._decode(line)
+        moment = moment_of(event) if event is not None else None
+        if moment is None or seq != self._seq + 1:
+            yield from self._open(position)
+        yield (NO_SEQ,) if seq is None else (SEQS, seq, seq)
+        if moment is not None:
+            if self._is_open and self._is_timed:
+                yield (AT, moment)
+            self._is_open, self._seq = False, _NO_SEQ_BEFORE if seq is None else seq
+        yield from self._judge(line, event)
 
-    def _read(self, line: bytes) -> Iterator[Record]:
+    def _read(self, line: bytes, position: int) -> Iterator[Record]:
+        """A line that looks usual."""
         event = self._decode(line)
         if event is None:
             yield from self._usual_so_far()
+            yield from self._open(position)
+        yield from self._judge(line, event)
+
+    def _judge(self, line: bytes, event: Mapping[str, Any] | None) -> Iterator[Record]:
+        if event is None:
             yield (ODD, self._number, line, DAMAGED)
         elif self._getters is None and self._is_meant(event):
             yield from self._usual_so_far()

@@ -27,12 +27,14 @@ _TRIES = 4  # lines that are no events of ours, one after the other
 
 @dataclass(frozen=True)
 class Window:
-    """A part of a file of *size* bytes. `seq`: of its first line; None where it begins with the file."""
+    """A part of a file of *size* bytes.
+
+    It holds the events next to the range as well, one on either side: they tell which holes touch the range.
+    """
 
     start: int
     end: int
     size: int
-    seq: int | None = None
 
 
 @dataclass(frozen=True, order=True)
@@ -82,20 +84,20 @@ class _Search:
         probes = [place for place in places if place is not None]
         if len(probes) < _PLACES or not _rises(probes):
             return None
-        start, end, seq = self._begins, self._size, None
+        start, end = self._begins, self._size
         if since is not None:
             found = self._halve(probes, since - 1)
             if found is None:
                 return None
             if found[0] is not None:
-                start, seq = found[0].offset, found[0].seq
+                start = found[0].offset
         if until is not None:
             found = self._halve(probes, until)
             if found is None:
                 return None
             if found[1] is not None:
-                end = found[1].offset
-        return Window(start, max(start, end), self._size, seq)
+                end = found[1].offset + 1
+        return Window(start, max(start, end), self._size)
 
     def _halve(self, probes: list[_Probe], moment: int) -> tuple[_Probe | None, _Probe | None] | None:
         """An event not after *moment* and one after it, near each other; None where the file is not in order."""

@@ -18,12 +18,10 @@ from gatekeeper.errors import StateUnreadableError
 from gatekeeper.ledger.event_index import ProjectionIndex
 from gatekeeper.ledger.indexing import open_index
 from gatekeeper.ledger.reading import raw_lines
-from gatekeeper.model.exchange import LogLine
-from gatekeeper.replay.gaps import GapWatch
 from gatekeeper.replay.group import FIELDS, group
 from gatekeeper.replay.indexed import IndexedQuery
 from gatekeeper.replay.lines import parse_line
-from gatekeeper.replay.query import Filter, select
+from gatekeeper.replay.query import Filter
 from tests.ledger.drafts import accept_gap, decision, stop
 from tests.replay.builder import START, rollout
 from tests.replay.logs import (
@@ -41,6 +39,7 @@ from tests.replay.logs import (
     logs,
     take_in,
 )
+from tests.replay.plainly import Plainly
 from tests.replay.test_query import ALL_KINDS, FILTERS
 
 MOMENTS = st.sampled_from([START + hours * HOUR + offset for hours in (0, 1, 2, 30, 61, 120) for offset in (-1, 0, 1)])
@@ -84,28 +83,24 @@ def told_by(index: ProjectionIndex, wanted: Filter, fields: tuple[str, ...]) -> 
     query = IndexedQuery(index, wanted)
     return {
         "lines": list(query.data()),
-        "damaged": as_documents(query.damaged),
-        "gaps": [gap.to_dict() for gap in query.gaps],
+        "damaged": as_documents(query.holes.damaged),
+        "gaps": [(gap.from_seq, gap.to_seq) for gap in query.holes.gaps],
         "groups": [row.to_dict() for row in query.groups(fields)],
     }
 
 
 def scanned(path: Path, wanted: Filter, fields: tuple[str, ...]) -> dict[str, Any]:
     """The answer of reading every line."""
-    watch, damaged = GapWatch(), list[LogLine]()
-
-    def lines() -> Iterator[LogLine]:
-        for source, number, data, is_terminated in raw_lines([str(path)]):
-            if is_terminated:
-                watch.see(data)
-            yield parse_line(source, number, data, is_terminated=is_terminated)
-
-    found = list(select(lines(), wanted, damaged=damaged))
+    lines = [
+        parse_line(source, number, data, is_terminated=is_terminated)
+        for source, number, data, is_terminated in raw_lines([str(path)])
+    ]
+    found = Plainly(lines, wanted)
     return {
-        "lines": [line.data for line in found],
-        "damaged": as_documents(damaged),
-        "gaps": [gap.to_dict() for gap in watch.gaps],
-        "groups": [row.to_dict() for row in group(found, fields)],
+        "lines": [line.data for line in found.lines],
+        "damaged": as_documents(found.damaged),
+        "gaps": found.gaps,
+        "groups": [row.to_dict() for row in group(found.lines, fields)],
     }
 
 
@@ -212,7 +207,7 @@ def test_a_gap_before_the_line_that_ends_the_reading_is_reported(tmp_path: Path)
     take_in(path, [*whole[:2], *whole[5:]])  # seqs 1, 2, 7, 8, …; line n lies n minutes after the start
     wanted = Filter(until=START + 3 * 60_000_000)
     answer = indexed(path, wanted, ("verdict",))
-    assert answer["gaps"] == [{"from_seq": 3, "to_seq": 6}]
+    assert answer["gaps"] == [(3, 6)]
     assert answer == scanned(path, wanted, ("verdict",))
 
 

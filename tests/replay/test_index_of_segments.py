@@ -91,7 +91,7 @@ def test_a_segment_that_was_removed_is_no_part_of_the_answer(tmp_path: Path) -> 
     next(found for found in tmp_path.iterdir() if "-0000" in found.name).unlink()
     answer = indexed(path, Filter(), ("verdict",))
     assert answer == scanned(path, Filter(), ("verdict",))
-    assert (len(answer["lines"]), answer["gaps"]) == (2, [{"from_seq": 1, "to_seq": 2}])
+    assert (len(answer["lines"]), answer["gaps"]) == (2, [(1, 2)])
 
 
 def test_an_odd_line_at_the_beginning_of_a_file_stands_behind_the_file_before(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def _scanned(data: list[bytes], wanted: Filter) -> tuple[list[int], list[int]]:
         file.write(b"".join(line + b"\n" for line in data))
         file.flush()
         scan = Scan([Source(file.name)], wanted)
-        return [line.number for line in scan.lines()], [line.number for line in scan.damaged]
+        return [line.number for line in scan.lines()], [line.number for line in scan.holes.damaged]
 
 
 def _both_ways(data: list[bytes], wanted: Filter) -> tuple[list[int], list[int]]:

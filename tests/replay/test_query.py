@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gatekeeper.model.event import encode_line
-from gatekeeper.model.exchange import LogLine
 from gatekeeper.model.policy import loaded_policy
+from gatekeeper.replay.holes import Holes
 from gatekeeper.replay.query import Filter, select
 from tests.replay.builder import (
     OTHER_POLICY,
@@ -112,9 +112,9 @@ def test_a_damaged_line_is_neither_silently_dropped_nor_in_the_way() -> None:
     """Lines before and behind it are given, it is named by file and number; blank lines are nothing."""
     whole = rollout()
     lines = parsed([*whole[:2], b'{"seq": 3, "run_id": "r-4', b"", b"\r", b"[1]", b"\xff", *whole[2:]])
-    damaged: list[LogLine] = []
-    assert seqs(select(lines, Filter(), damaged=damaged)) == [2, 3, 4, 5, 7, 9]
-    assert [(line.source, line.number, line.problem) for line in damaged] == [
+    holes = Holes()
+    assert seqs(select(lines, Filter(), holes=holes)) == [2, 3, 4, 5, 7, 9]
+    assert [(line.source, line.number, line.problem) for line in holes.damaged] == [
         ("decision.ndjson", 3, "damaged"),
         ("decision.ndjson", 6, "damaged"),
         ("decision.ndjson", 7, "damaged"),

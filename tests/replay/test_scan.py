@@ -16,12 +16,12 @@ from gatekeeper.model.times import parse_time, require_time
 from gatekeeper.replay import scan as module
 from gatekeeper.replay import window
 from gatekeeper.replay.blocks import Source
-from gatekeeper.replay.gaps import GapWatch
 from gatekeeper.replay.group import group
 from gatekeeper.replay.lines import is_blank, parse_line
 from gatekeeper.replay.query import Filter, select
 from gatekeeper.replay.scan import Pace, Scan
 from tests.replay.builder import at_minute, changed, rollout, write
+from tests.replay.plainly import Plainly
 from tests.replay.tampering import BYTES, LOG, STEPS, Step, tampered
 from tests.replay.test_query import FILTERS
 from tests.replay.test_verify_in_parts import InThisProcess
@@ -62,21 +62,16 @@ def is_in_order(path: Path) -> bool:
     return moments == sorted(moments)
 
 
-class Plain:
+class Plain(Plainly):
     """The answer by reading every line in order."""
 
     def __init__(self, path: Path, wanted: Filter) -> None:
-        self.damaged: list[LogLine] = []
-        watch = GapWatch()
+        super().__init__(all_lines(path), wanted)
 
-        def seen() -> Iterator[LogLine]:
-            for line in all_lines(path):
-                if line.problem != "torn":
-                    watch.see(line.data)
-                yield line
 
-        self.lines = list(select(seen(), wanted, damaged=self.damaged))
-        self.gaps = watch.gaps
+def gaps_of(scan: Scan) -> list[tuple[int, int]]:
+    """First and last seq of each gap that a search has told."""
+    return [(gap.from_seq, gap.to_seq) for gap in scan.holes.gaps]
 
 
 def searched(path: Path, wanted: Filter, range_bytes: int, jobs: int = 2) -> tuple[Scan, list[LogLine]]:
@@ -98,12 +93,8 @@ def test_searching_finds_what_reading_every_line_finds(
     plain = Plain(path, wanted)
     found, lines = searched(path, wanted, range_bytes)
     assert lines == plain.lines
-    if wanted.until is None:  # a line that bytes ruled out is no end of the search
-        assert found.damaged == plain.damaged
-        assert found.gaps == plain.gaps
-    else:
-        assert found.damaged[: len(plain.damaged)] == plain.damaged
-        assert found.gaps[: len(plain.gaps)] == plain.gaps
+    assert found.holes.damaged == plain.damaged
+    assert gaps_of(found) == plain.gaps
 
 
 @settings(deadline=None, max_examples=150)
@@ -133,8 +124,7 @@ def test_real_processes_find_what_reading_finds(name: str, tmp_path: Path) -> No
     assert Scan([Source(str(path))], wanted, Pace(jobs=3, range_bytes=2000)).groups(["run", "reason"]) == group(
         plain.lines, ["run", "reason"]
     )
-    if wanted.limit is None and wanted.until is None and wanted.since is None:
-        assert (found.damaged, found.gaps) == (plain.damaged, plain.gaps)
+    assert (found.holes.damaged, gaps_of(found)) == (plain.damaged, plain.gaps)
 
 
 @pytest.mark.parametrize("name", [name for name in BYTES if name not in {"whole double", "slashed"}])
@@ -146,8 +136,8 @@ def test_a_line_that_holds_no_event_is_named_though_nothing_in_it_was_asked(name
     wanted = Filter(run="nobody")
     found, lines = searched(path, wanted, 3000)
     assert lines == []
-    assert found.damaged == Plain(path, wanted).damaged
-    assert [line.number for line in found.damaged] == (
+    assert found.holes.damaged == Plain(path, wanted).damaged
+    assert [line.number for line in found.holes.damaged] == (
         [] if name in {"spaced", "escaped", "carriage return", "blank", "spaces", "founding-style"} else [12]
     )
 
@@ -157,7 +147,7 @@ def test_a_sector_of_zeros_within_a_line_is_damage(tmp_path: Path) -> None:
     log = list(LOG)
     log[11] = log[11][:1000] + b"\0" * 512 + log[11][1512:]
     found, _ = searched(write(tmp_path / NAME, log), Filter(run="nobody"), 1 << 20)
-    assert [line.number for line in found.damaged] == [12]
+    assert [line.number for line in found.holes.damaged] == [12]
 
 
 def test_a_torn_line_with_the_next_one_glued_to_it_is_damage_wherever_it_was_cut(tmp_path: Path) -> None:
@@ -165,7 +155,7 @@ def test_a_torn_line_with_the_next_one_glued_to_it_is_damage_wherever_it_was_cut
     for cut in range(1, len(LOG[11]), 37):
         log = [*LOG[:11], LOG[11][:cut] + LOG[12], *LOG[13:]]
         found, _ = searched(write(tmp_path / NAME, log), Filter(run="nobody"), 1 << 20)
-        assert [line.number for line in found.damaged] == [12], cut
+        assert [line.number for line in found.holes.damaged] == [12], cut
         path = write(tmp_path / NAME, log)
         assert Scan([Source(str(path))], Filter(), Pace(jobs=1)).groups(["verdict"]) == group(
             select(all_lines(path), Filter()), ["verdict"]
@@ -178,7 +168,7 @@ def test_a_torn_line_with_its_own_repetition_glued_to_it_is_damage(at: int, tmp_
     for cut in (*range(1, 40), *range(40, len(LOG[at]), 37), len(LOG[at])):
         log = [*LOG[:at], LOG[at][:cut] + LOG[at], *LOG[at + 1 :]]
         found, _ = searched(write(tmp_path / NAME, log), Filter(run="nobody"), 1 << 20)
-        assert [line.number for line in found.damaged] == [at + 1], cut
+        assert [line.number for line in found.holes.damaged] == [at + 1], cut
 
 
 _FORGED = {"findings": [], "missing": [], "notes": [], "reason_codes": ["forged"], "verdict": "REJECT"}
@@ -251,7 +241,7 @@ def test_a_time_range_is_found_by_halving(
     assert [json.loads(data)["seq"] for data in found.data()] == [
         json.loads(line.data)["seq"] for line in Plain(path, wanted).lines
     ]
-    assert found.gaps == []
+    assert gaps_of(found) == []
     place = window.window_of(Source(str(path)), wanted.since, wanted.until)
     wanted_bytes = sum(len(line) for number, line in enumerate(LOG, 1) if since <= number <= until)
     assert place.end - place.start <= wanted_bytes + 2 * (2000 + max(map(len, LOG))), "more was read than was asked"
@@ -282,7 +272,7 @@ def test_a_damaged_line_within_a_time_range_has_its_number_in_the_file(
     path = _timed(tmp_path, monkeypatch, log)
     found = Scan([Source(str(path))], Filter(since=require_time(at_minute(18))), Pace(jobs=1, range_bytes=1500))
     assert [json.loads(data)["seq"] for data in found.data()] == [18, 19, 20, 22, 23]
-    assert [line.number for line in found.damaged] == [22]
+    assert [line.number for line in found.holes.damaged] == [22]
 
 
 def test_what_lies_before_a_time_range_is_no_gap_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -290,4 +280,4 @@ def test_what_lies_before_a_time_range_is_no_gap_in_it(tmp_path: Path, monkeypat
     path = _timed(tmp_path, monkeypatch, [*LOG[:4], *LOG[5:20], *LOG[21:]])
     found = Scan([Source(str(path))], Filter(since=require_time(at_minute(18))), Pace(jobs=1))
     list(found.data())
-    assert [(gap.from_seq, gap.to_seq) for gap in found.gaps] == [(21, 21)]
+    assert gaps_of(found) == [(21, 21)]

@@ -26,7 +26,9 @@ def test_a_single_zero_anywhere_is_damage_and_hides_nothing_behind_it(at: int, t
         plain = Plain(path, wanted)
         found, lines = searched(path, wanted, 1 << 20)
         assert lines == plain.lines, place
-        assert [line.number for line in found.damaged] == [line.number for line in plain.damaged] == [at + 1], place
+        assert [line.number for line in found.holes.damaged] == [line.number for line in plain.damaged] == [at + 1], (
+            place
+        )
 
 
 class Reader:
@@ -46,7 +48,7 @@ def decisions_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[int, li
     reader = Reader()
     monkeypatch.setattr(scan_range, "bulk_decoder", lambda: reader)
     found, _ = searched(path, Filter(run="nobody"), 1 << 20, jobs=1)
-    return sum(b'"kind":"decision"' in line for line in reader.lines), [line.number for line in found.damaged]
+    return sum(b'"kind":"decision"' in line for line in reader.lines), [line.number for line in found.holes.damaged]
 
 
 def test_decisions_that_nobody_asked_for_are_not_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,4 +72,4 @@ def test_text_that_is_not_english_is_no_reason_to_parse_a_line(tmp_path: Path, m
     assert decisions_read(write(tmp_path / NAME, log), monkeypatch) == (0, [])
     at = next(index for index, line in enumerate(log) if index > 10 and b"fr" in line and b"metrics_snapshot" in line)
     log[at] = log[at].replace("früher".encode(), b"fr\xfcher", 1)
-    assert decisions_read(write(tmp_path / NAME, log), monkeypatch) == (1, [at + 1])
+    assert decisions_read(write(tmp_path / NAME, log), monkeypatch) == (2, [at + 1])  # and the one behind the hole

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from gatekeeper.model.event import encode_line
-from gatekeeper.replay.gaps import GapWatch
+from gatekeeper.replay.holes import Holes
 from tests.replay.builder import parsed, rollout
 
 
 def missing(lines: list[bytes]) -> list[tuple[int, int]]:
     """First and last seq of each gap."""
-    watch = GapWatch()
+    holes = Holes()
     for line in lines:
-        watch.see(line)
-    return [(gap.from_seq, gap.to_seq) for gap in watch.gaps]
+        holes.see(line)
+    return [(gap.from_seq, gap.to_seq) for gap in holes.gaps]
 
 
 def test_a_whole_log_has_no_gap() -> None:
