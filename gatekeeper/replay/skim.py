@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 
 from gatekeeper.model.canonical import GENESIS_DIGEST
-from gatekeeper.model.line import is_blank
+from gatekeeper.model.line import bulk_decoder, is_blank
 from gatekeeper.replay.blocks import blocks_of
 from gatekeeper.replay.links import ChainState, Link, is_written_ts
 
@@ -23,7 +23,8 @@ def skim(checker: Checker, part: Range, lines_before: int) -> int | None:
     """Take a range whose lines all follow as they should; None, and nothing taken, where one does not.
 
     What stands from the last `prev` of a line to its end is the end of one JSON object: it is read as one.
-    Whether what stands before is whole, nobody has looked; but the next line has its digest.
+    Whether what stands before is whole, nobody has looked; but the next line has its digest. The range's last line,
+    behind which there may be none, is read as a whole.
 
     Returns:
         How many lines stand before the next range in the file.
@@ -40,7 +41,7 @@ def skim(checker: Checker, part: Range, lines_before: int) -> int | None:
         return None
     digest = GENESIS_DIGEST if state.before is None else state.before.digest
     digest_before, number, taken = digest, lines_before, 0
-    last = lines_before
+    last, last_line = lines_before, b""
     for block in blocks_of(part):
         if not block.is_terminated:
             return None
@@ -63,8 +64,10 @@ def skim(checker: Checker, part: Range, lines_before: int) -> int | None:
                 return None
             ts, digest_before, digest = moment, digest, "sha256:" + sha256(line).hexdigest()
             taken += 1
-            last = number
+            last, last_line = number, line
     if taken:
+        if bulk_decoder()(last_line) is None:
+            return None
         _settle(checker, taken, Link(part.source.path, last, seq, checker.tally.order + taken, digest))
         checker.chain.state.ts, checker.chain.state.is_written = ts, True
         checker.chain.state.digest_before = digest_before

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gatekeeper.errors import LogError
@@ -72,6 +72,7 @@ def test_a_log_in_parts_gives_the_report_of_one_reader(
 
 @settings(deadline=None, max_examples=60)
 @given(STEPS, RANGES, st.sampled_from((1, 1, 5)))
+@example([("glue", 22, 22)], 600, 1)  # the last line, whose digest no other has
 def test_following_the_chain_alone_gives_one_report_however_it_is_cut(
     tmp_path_factory: pytest.TempPathFactory, steps: list[Step], range_bytes: int, from_seq: int
 ) -> None:
