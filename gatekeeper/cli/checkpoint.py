@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from gatekeeper.cli.beginning import beginning_of
+from gatekeeper.cli.beginning import beginning_of, pruned_before
 from gatekeeper.cli.opened import opened_log, watched
 from gatekeeper.cli.outcome import Outcome
 from gatekeeper.cli.present import page_outcome, told
@@ -89,8 +89,9 @@ def _not_ours(out: str, error: ProofError) -> ProofError:
 
 def _leaves(path: str, before: Checkpoint | None) -> Leaves:
     known = 0 if before is None else before.size  # its chain was followed before it was signed
-    asked = Asked(cuts=(known,), known=known, beginning=beginning_of((path,)))
-    with opened_log((path,)) as sources, watched("reading") as progress:
+    pruned = pruned_before((path,))
+    asked = Asked(cuts=(known,), known=known, beginning=beginning_of(pruned))
+    with opened_log((path,), after=0 if pruned is None else pruned.last_seq) as sources, watched("reading") as progress:
         leaves = read_leaves(sources, asked, progress)
     if leaves.size == 0:
         raise InputRefusedError("the log has no event yet", remedy="make a first check, or name the log with --log")

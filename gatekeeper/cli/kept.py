@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gatekeeper.cli.beginning import beginning_of
+from gatekeeper.cli.beginning import beginning_of, pruned_before
 from gatekeeper.cli.opened import watched
 from gatekeeper.cli.proof_inputs import read_checkpoint
 from gatekeeper.replay.kept import standings
@@ -35,7 +35,7 @@ def compare(
     asked = Asked(
         cuts=tuple(one.size for one in checkpoints),
         is_strict=False,
-        beginning=beginning_of(values.texts("log")),
+        beginning=beginning_of(pruned_before(values.texts("log"))),
         jobs=values.integer("jobs"),
     )
     with watched("comparing") as progress:

@@ -24,8 +24,8 @@ _KEPT_OPEN = 128
 
 
 @contextmanager
-def opened_log(paths: tuple[str, ...]) -> Iterator[list[Source]]:
-    """All that `--log` names, in chain order.
+def opened_log(paths: tuple[str, ...], *, after: int = 0) -> Iterator[list[Source]]:
+    """All that `--log` names, in chain order, less the segments that hold nothing behind seq *after*.
 
     A live file that is rotated meanwhile is read on to its end, and what takes its name is not.
 
@@ -34,7 +34,7 @@ def opened_log(paths: tuple[str, ...]) -> Iterator[list[Source]]:
         UsageError: one is zstd, and the library is not installed.
     """
     ops, sources = FileOps(), list[Source]()
-    files = log_files(paths, ops)
+    files = [file for file in log_files(paths, ops) if file.last_seq is None or file.last_seq > after]
     try:
         for number, file in enumerate(files):
             keeps_open = file.is_live or len(files) - number <= _KEPT_OPEN

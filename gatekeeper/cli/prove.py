@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from gatekeeper.cli.beginning import beginning_of
+from gatekeeper.cli.beginning import beginning_of, pruned_before
 from gatekeeper.cli.compose import STANDARD_INPUT, has_pattern
 from gatekeeper.cli.opened import opened_log, watched
 from gatekeeper.cli.outcome import Outcome
@@ -39,10 +39,11 @@ def prove(values: Values) -> Outcome:
         checkpoint = unchecked(note)
     except ProofError as error:
         raise ProofError(f"{place}: {error.message}", remedy=error.remedy) from None
-    with opened_log(paths) as sources:
+    pruned = pruned_before(paths)
+    with opened_log(paths, after=0 if pruned is None else pruned.last_seq) as sources:
         line = find_line(sources, values.text("event"))
         index = _index(line, checkpoint)
-        hashes = _way(sources, index, line.data, checkpoint, beginning_of(paths))
+        hashes = _way(sources, index, line.data, checkpoint, beginning_of(pruned))
     proof = TlogProof(index, tuple(hashes), note, line.data if values.flag("with_line") else b"").encode()
     out = values.optional_text("out")
     if out is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from gatekeeper.cli.beginning import beginning_of
+from gatekeeper.cli.beginning import beginning_of, pruned_before
 from gatekeeper.cli.compose import SystemClock
 from gatekeeper.cli.opened import opened_log, watched
 from gatekeeper.cli.present import page_outcome
@@ -13,6 +13,7 @@ from gatekeeper.errors import InputRefusedError, LogError
 from gatekeeper.ledger.fsops import FileOps
 from gatekeeper.ledger.pruned import Pruned
 from gatekeeper.ledger.pruning import Cut, choose, finish, remove
+from gatekeeper.model.times import format_time
 from gatekeeper.render.retention import prune_page
 from gatekeeper.replay.leaves import Asked, read_leaves
 
@@ -27,13 +28,14 @@ if TYPE_CHECKING:
 def prune(values: Values) -> Outcome:
     """65 where the checkpoint does not cover what would go, or the log is not what it covers."""
     path, ops = os.path.abspath(values.text("log")), FileOps()
-    before_seq, before_time = values.before("before", now=SystemClock().now())
+    now = SystemClock().now()
+    before_seq, before_time = values.before("before", now=now)
     left = _finish(ops, path)
     cut = choose(ops, path, before_seq=before_seq, before_time=before_time)
     document: dict[str, Any] = {"log": path, "pruned": False, "segments": [], "finished": left}
     if cut is None:
         return page_outcome(prune_page(document), values)
-    pruned = _proven(path, cut, values)
+    pruned = _proven(path, cut, values, now=now)
     document |= {
         "segments": list(cut.paths),
         "first_seq": cut.first_seq,
@@ -53,7 +55,7 @@ def _finish(ops: FileOps, path: str) -> list[str]:
         raise LogError(f"{path}: {error.strerror or error}", remedy="mend the permissions, then ask again") from error
 
 
-def _proven(path: str, cut: Cut, values: Values) -> Pruned:
+def _proven(path: str, cut: Cut, values: Values, *, now: int) -> Pruned:
     """What is to be kept of the segments, once the log is what the checkpoint covers, and it covers them all."""
     note = values.text("checkpoint")
     checkpoint = read_checkpoint(note, values.texts("public_key"), origin=values.optional_text("origin"))
@@ -62,7 +64,7 @@ def _proven(path: str, cut: Cut, values: Values) -> Pruned:
             f"{note} covers the log up to seq {checkpoint.size}, and seq {cut.first_seq} to {cut.last_seq} would go",
             remedy="sign a later one with gatekeeper log checkpoint, or prune less",
         )
-    asked = Asked(cuts=(cut.last_seq, checkpoint.size), beginning=beginning_of((path,)))
+    asked = Asked(cuts=(cut.last_seq, checkpoint.size), beginning=beginning_of(pruned_before((path,))))
     with opened_log((path,)) as sources, watched("comparing with the checkpoint") as progress:
         leaves = read_leaves(sources, asked, progress)
     if leaves.size < checkpoint.size or leaves.root_at(checkpoint.size) != checkpoint.root:
@@ -71,4 +73,5 @@ def _proven(path: str, cut: Cut, values: Values) -> Pruned:
             remedy=f"see gatekeeper verify --checkpoint {note}; nothing was removed",
         )
     tree = leaves.over(0, cut.last_seq)
-    return Pruned(cut.last_seq, cut.digest, read_file(note, what="checkpoint").decode(), tuple(tree.subtrees()))
+    text = read_file(note, what="checkpoint").decode()
+    return Pruned(cut.last_seq, cut.digest, format_time(now), text, tuple(tree.subtrees()))

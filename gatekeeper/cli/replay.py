@@ -5,6 +5,7 @@ from __future__ import annotations
 from gatekeeper.cli.compose import SystemClock, log_index, sealed_lines
 from gatekeeper.cli.damaged import as_documents, as_words
 from gatekeeper.cli.outcome import Outcome
+from gatekeeper.cli.output import say_once
 from gatekeeper.cli.present import layout_of_output, page_outcome, told
 from gatekeeper.errors import LogDamagedError, LogError, UsageError
 from gatekeeper.model.exchange import LogLine
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from gatekeeper.cli.values import Values
+    from gatekeeper.ledger.pruned import Pruned
     from gatekeeper.ports import EventIndex
     from gatekeeper.replay.group import GroupRow
     from gatekeeper.replay.holes import Holes
@@ -47,14 +49,15 @@ def _from_index(index: EventIndex, wanted: Filter, values: Values) -> Outcome:
     """Raises IndexUnusableError where the lines must be read."""
     from gatekeeper.replay.indexed import IndexedQuery
 
-    query = IndexedQuery(index, wanted)
+    pruned = _pruned(values)
+    query = IndexedQuery(index, wanted, pruned_to=_last_seq(pruned))
     if values.texts("group_by"):
-        outcome = _grouped(query.groups(values.texts("group_by")), query.holes, values)
+        outcome = _grouped(query.groups(values.texts("group_by")), query.holes, pruned, values)
     elif values.text("output") == "ndjson":
-        return Outcome(_recorded(index, query), stderr=_words(query.holes))
+        return Outcome(_recorded(index, query), stderr=_words(query.holes, pruned))
     else:
         lines = [LogLine("", 0, data, decode(data)) for data in query.data()]
-        outcome = _listed(lines, query.holes, values)
+        outcome = _listed(lines, query.holes, pruned, values)
     index.close()
     return outcome
 
@@ -76,48 +79,67 @@ def _from_lines(wanted: Filter, values: Values) -> Outcome:
     fields = values.texts("group_by")
     if values.text("output") == "ndjson" and not fields:
         return Outcome(_found(wanted, values))
+    pruned = _pruned(values)
     with opened_log(values.texts("log")) as sources, watched("searching") as progress:
-        scan = Scan(sources, wanted, Pace(progress=progress))
+        scan = Scan(sources, wanted, Pace(progress=progress), pruned_to=_last_seq(pruned))
         if fields:
-            return _grouped(scan.groups(fields), scan.holes, values)
-        return _listed(list(scan.lines()), scan.holes, values)
+            return _grouped(scan.groups(fields), scan.holes, pruned, values)
+        return _listed(list(scan.lines()), scan.holes, pruned, values)
 
 
 def _found(wanted: Filter, values: Values) -> Iterator[bytes]:
     """Each line as soon as it is found: there may be more of them than memory."""
     from gatekeeper.cli.opened import opened_log
-    from gatekeeper.cli.output import say_once
     from gatekeeper.replay.scan import Scan
 
+    pruned = _pruned(values)
     with opened_log(values.texts("log")) as sources:
-        scan = Scan(sources, wanted)
+        scan = Scan(sources, wanted, pruned_to=_last_seq(pruned))
         for data in scan.data():
             yield data + b"\n"
-    for line in _words(scan.holes):
+    for line in _words(scan.holes, pruned):
         say_once(line)
 
 
-def _grouped(rows: Sequence[GroupRow], holes: Holes, values: Values) -> Outcome:
+def _pruned(values: Values) -> Pruned | None:
+    """What was removed on purpose, which is not missing. Where that cannot be known, it is missing."""
+    from gatekeeper.cli.pruned import pruned_of
+
+    try:
+        return pruned_of(values.texts("log"))
+    except LogDamagedError as error:
+        say_once(f"gatekeeper: {error}")
+        return None
+
+
+def _last_seq(pruned: Pruned | None) -> int:
+    return 0 if pruned is None else pruned.last_seq
+
+
+def _grouped(rows: Sequence[GroupRow], holes: Holes, pruned: Pruned | None, values: Values) -> Outcome:
     documents = [row.to_dict() for row in rows]
     page = group_page(values.texts("group_by"), documents, damaged=as_documents(holes.damaged))
-    return page_outcome(page, values, stderr=_words(holes))
+    return page_outcome(page, values, stderr=_words(holes, pruned))
 
 
-def _listed(lines: Sequence[LogLine], holes: Holes, values: Values) -> Outcome:
+def _listed(lines: Sequence[LogLine], holes: Holes, pruned: Pruned | None, values: Values) -> Outcome:
     page = replay_page(
         [line.event for line in lines if line.event is not None],
         lines=[line.data for line in lines],
         damaged=as_documents(holes.damaged),
         gaps=[gap.to_dict() for gap in holes.gaps],
+        pruned_to=_last_seq(pruned) if holes.reaches_pruned else None,
     )
-    return page_outcome(page, values, stderr=_words(holes))
+    return page_outcome(page, values, stderr=_words(holes, pruned))
 
 
-def _words(holes: Holes) -> tuple[str, ...]:
+def _words(holes: Holes, pruned: Pruned | None) -> tuple[str, ...]:
     words = tuple(
         f"the log lacks seq {gap.from_seq}" + ("" if gap.to_seq == gap.from_seq else f" to {gap.to_seq}")
         for gap in holes.gaps
     )
+    if holes.reaches_pruned:
+        words = (str(pruned), *words)
     return (*as_words(as_documents(holes.damaged)), *told(words))
 
 
@@ -139,7 +161,6 @@ def _filter(values: Values) -> Filter:
 def _follow(values: Values, wanted: Filter) -> Iterator[str | bytes]:
     import time
 
-    from gatekeeper.cli.output import say_once
     from gatekeeper.replay.follow import FileTail, follow
     from gatekeeper.replay.holes import Holes
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from gatekeeper.cli.beginning import pruned_before, pruned_words
+from gatekeeper.cli.beginning import pruned_before
 from gatekeeper.cli.damaged import as_words
 from gatekeeper.cli.opened import opened_log, watched
 from gatekeeper.cli.present import page_outcome
+from gatekeeper.cli.pruned import pruned_words
 from gatekeeper.errors import LogDamagedError
 from gatekeeper.render.logs import verify_page
 from gatekeeper.replay.parts import Wanted
@@ -31,7 +32,7 @@ def verify(values: Values) -> Outcome:
         jobs=values.integer("jobs"),
         behind=None if pruned is None else (pruned.last_seq, pruned.digest),
     )
-    with opened_log(values.texts("log")) as sources:
+    with opened_log(values.texts("log"), after=0 if pruned is None else pruned.last_seq) as sources:
         with watched("verifying") as progress:
             report = verify_files(sources, wanted, progress)
         page, is_ok, words = verify_page(report.to_dict()), report.ok, tuple[str, ...]()

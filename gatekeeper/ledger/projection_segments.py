@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 
-from gatekeeper.errors import GatekeeperError
+from gatekeeper.errors import GatekeeperError, LogDamagedError
 from gatekeeper.ledger.chain import seq_of
 from gatekeeper.ledger.codec import decoder_for
 from gatekeeper.ledger.compression import read_at
+from gatekeeper.ledger.pruned import read_pruned
 from gatekeeper.ledger.segment_names import plain_name
 from gatekeeper.ledger.segments import files_of, first_seq_of, lines_of
 from gatekeeper.model.event import line_digest
@@ -56,8 +57,11 @@ def follow(fold: Fold, ops: FileOps, path: str) -> bool:
 
 
 def missing_seqs(ops: FileOps, path: str, first: int, last: int) -> list[tuple[int, int]]:
-    """Which of these seqs no file beside the log has, by what their names or their last lines say. Raises LogError."""
-    missing = []
+    """Which of these seqs no file beside the log has, by what their names or their last lines say.
+
+    What was pruned is not missing. Raises LogError.
+    """
+    first, missing = max(first, _pruned_to(ops, path) + 1), []
     for file in files_of(path, ops):
         if file.is_live or file.last_seq is None:
             continue
@@ -67,6 +71,14 @@ def missing_seqs(ops: FileOps, path: str, first: int, last: int) -> list[tuple[i
         if first > last:
             break
     return [*missing, (first, last)] if first <= last else missing
+
+
+def _pruned_to(ops: FileOps, path: str) -> int:
+    try:
+        pruned = read_pruned(ops, path)
+    except (OSError, LogDamagedError):  # whoever proves the log is told; here a line too much is said
+        return 0
+    return 0 if pruned is None else pruned.last_seq
 
 
 def _has_anchor(fold: Fold, ops: FileOps, file: LogFile) -> bool:

@@ -13,6 +13,7 @@ from gatekeeper.errors import LogDamagedError
 from gatekeeper.ledger.fsops import read_all, write_durably
 from gatekeeper.ledger.segment_names import pruned_path
 from gatekeeper.model.canonical import canonical_bytes
+from gatekeeper.model.times import parse_time
 from gatekeeper.model.values import dataclass
 
 TYPE_CHECKING = False
@@ -32,14 +33,29 @@ class Pruned:
 
     Attributes:
         last_seq, digest: of the last of them; the next line's `prev` is this digest.
+        pruned_at: when the last of them were removed, as an event's `ts`.
         checkpoint: the signed note that covers them, as it was given.
         subtrees: hashes of the complete subtrees of their Merkle tree (RFC 6962), first leaf first.
     """
 
     last_seq: int
     digest: str
+    pruned_at: str
     checkpoint: str
     subtrees: tuple[bytes, ...]
+
+    @property
+    def covered(self) -> int:
+        """How many lines of the log the checkpoint covers. Raises ValueError: it does not say."""
+        _, size, *rest = self.checkpoint.split("\n", 3)
+        if len(rest) < 2:
+            raise ValueError("its checkpoint is none")
+        return int(size)
+
+    def __str__(self) -> str:
+        seqs = "seq 1 was" if self.last_seq == 1 else f"seq 1 to {self.last_seq} were"
+        lines = "1 line" if self.covered == 1 else f"{self.covered} lines"
+        return f"{seqs} pruned on {self.pruned_at[:10]}, under a signed checkpoint of {lines}"
 
 
 def read_pruned(ops: FileOps, path: str) -> Pruned | None:
@@ -63,13 +79,18 @@ def read_pruned(ops: FileOps, path: str) -> Pruned | None:
 
 def _read(document: Any) -> Pruned:
     last_seq, digest, checkpoint = document["last_seq"], document["digest"], document["checkpoint"]
+    pruned_at = document["pruned_at"]
     if document["v"] != VERSION or document["first_seq"] != 1 or type(last_seq) is not int or last_seq < 1:
         raise ValueError("it states no seqs from 1 on")
-    if not isinstance(checkpoint, str) or not _DIGEST.match(digest):
-        raise ValueError("it states no digest or no checkpoint")
+    if not isinstance(checkpoint, str) or not _DIGEST.match(digest) or parse_time(pruned_at) is None:
+        raise ValueError("it states no digest, no time or no checkpoint")
     if not all(_HASH.match(one) for one in document["subtrees"]):
         raise ValueError("it states something else than hashes")
-    return Pruned(last_seq, digest, checkpoint, tuple(bytes.fromhex(one) for one in document["subtrees"]))
+    subtrees = tuple(bytes.fromhex(one) for one in document["subtrees"])
+    pruned = Pruned(last_seq, digest, pruned_at, checkpoint, subtrees)
+    if pruned.covered < last_seq:
+        raise ValueError("its checkpoint does not cover what was removed")
+    return pruned
 
 
 def write_pruned(ops: FileOps, path: str, pruned: Pruned) -> None:
@@ -79,6 +100,7 @@ def write_pruned(ops: FileOps, path: str, pruned: Pruned) -> None:
         "first_seq": 1,
         "last_seq": pruned.last_seq,
         "digest": pruned.digest,
+        "pruned_at": pruned.pruned_at,
         "checkpoint": pruned.checkpoint,
         "subtrees": [one.hex() for one in pruned.subtrees],
     }

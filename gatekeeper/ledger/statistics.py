@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
+    from gatekeeper.ledger.pruned import Pruned
     from gatekeeper.ledger.segment_names import LogFile
 
 _KIND, _VERDICT = 0, 1  # places in a facet's body
@@ -87,7 +88,10 @@ def statistics(paths: Sequence[str], ops: FileOps | None = None) -> dict[str, An
     source = "index" if counts is not None else "lines"
     if counts is None:
         counts = _from_lines(calls, files)
-    pruned = None if path is None else _pruned_to(calls, path)
+    missing = counts.gaps()
+    pruned = None if path is None or not missing else _pruned(calls, path)
+    if pruned is not None and missing[0]["from_seq"] > pruned.last_seq:
+        pruned = None  # it was brought back
     sizes = [_size(calls, where_now(file, calls)) for file in files]
     return {
         "log": path or list(paths),
@@ -102,8 +106,10 @@ def statistics(paths: Sequence[str], ops: FileOps | None = None) -> dict[str, An
             "first_seq": counts.spans[0][0] if counts.spans else None,
             "last_seq": counts.spans[-1][1] if counts.spans else None,
             "head": counts.head_digest,
-            "pruned_to": pruned,
-            "gaps": [gap for gap in counts.gaps() if gap != {"from_seq": 1, "to_seq": pruned}],
+            "pruned_to": None if pruned is None else pruned.last_seq,
+            "pruned_at": None if pruned is None else pruned.pruned_at,
+            "pruned_under": None if pruned is None else pruned.covered,
+            "gaps": missing if pruned is None else _behind(missing, pruned.last_seq),
             "damaged": counts.damaged,
             "unchained": counts.unchained,
             "torn": counts.is_torn,
@@ -113,13 +119,17 @@ def statistics(paths: Sequence[str], ops: FileOps | None = None) -> dict[str, An
     }
 
 
-def _pruned_to(ops: FileOps, path: str) -> int | None:
-    """The last seq that was removed on purpose."""
+def _pruned(ops: FileOps, path: str) -> Pruned | None:
+    """What was removed on purpose."""
     try:
-        pruned = read_pruned(ops, path)
+        return read_pruned(ops, path)
     except OSError as error:
         raise unreadable(path, error) from error
-    return None if pruned is None else pruned.last_seq
+
+
+def _behind(gaps: Sequence[dict[str, int]], seq: int) -> list[dict[str, int]]:
+    """Less what they hold of the seqs up to this one."""
+    return [{**gap, "from_seq": max(gap["from_seq"], seq + 1)} for gap in gaps if gap["to_seq"] > seq]
 
 
 def _file(file: LogFile, size: int) -> dict[str, Any]:

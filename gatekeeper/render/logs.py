@@ -34,6 +34,7 @@ def replay_page(
     lines: Sequence[bytes] | None = None,
     damaged: Sequence[Mapping[str, Any]] = (),
     gaps: Sequence[Mapping[str, Any]] = (),
+    pruned_to: int | None = None,
 ) -> Page:
     """Events that a query found, in the order given.
 
@@ -42,6 +43,7 @@ def replay_page(
         lines: their recorded bytes, which ndjson prints; None: canonical forms.
         damaged: lines that could not be read: `source`, `line`, `problem`.
         gaps: missing parts: `from_seq`, `to_seq`, both inclusive.
+        pruned_to: last seq of a part that was removed on purpose, where it may have belonged to the answer.
     """
     noun = "event" if len(events) == 1 else "events"
     rows = [replay_row(event) for event in events]
@@ -51,6 +53,7 @@ def replay_page(
         "count": len(events),
         "damaged": [dict(line) for line in damaged],
         "gaps": [dict(gap) for gap in gaps],
+        "pruned_to": pruned_to,
     }
     records: list[Mapping[str, Any] | bytes] = list(events) if lines is None else list(lines)
     return Page(f"{len(events)} {noun}", blocks + _holes(damaged, gaps), document=document, records=records)

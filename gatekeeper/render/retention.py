@@ -97,7 +97,7 @@ def stat_page(stat: Mapping[str, Any]) -> Page:
     ]
     state = [
         ("head", _some(chain["head"])),
-        ("pruned", [] if chain["pruned_to"] is None else [f"seq 1 to {chain['pruned_to']}"]),
+        ("pruned", _pruned(chain)),
         ("missing", [_span(mapping_of(gap)) for gap in list_of(chain["gaps"])]),
         ("damaged lines", [value_text(chain["damaged"])] if chain["damaged"] else []),
         ("lines without kind", [value_text(chain["unchained"])] if chain["unchained"] else []),
@@ -131,6 +131,14 @@ def stat_page(stat: Mapping[str, Any]) -> Page:
         Table(columns, rows, title="files"),
     ]
     return Page(headline, blocks, document=stat, tone=GOOD if is_whole else HELD)
+
+
+def _pruned(chain: Mapping[str, Any]) -> list[str]:
+    if chain["pruned_to"] is None:
+        return []
+    seqs, date = _span({"from_seq": 1, "to_seq": chain["pruned_to"]}), str(chain["pruned_at"])[:10]
+    lines = "line" if chain["pruned_under"] == 1 else "lines"
+    return [f"{seqs} on {date}, under a signed checkpoint of {chain['pruned_under']} {lines}"]
 
 
 def _some(value: Any) -> list[str]:
