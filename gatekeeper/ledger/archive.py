@@ -75,7 +75,7 @@ def _pack(ops: FileOps, segment: str, target: str, packer: Callable[[], _Packer]
         stem, ending = os.path.splitext(target)
         temporary = f"{stem}.tmp{ending}"
         size, digest = _write(ops, segment, temporary, packer())
-        if not _reads_back(ops, temporary, size, digest):
+        if not _reads_back(ops, temporary, digest):
             _remove_quietly(ops, temporary)
             raise LogError(
                 f"the archive of {segment} does not read back as it should: the segment was not removed",
@@ -84,8 +84,7 @@ def _pack(ops: FileOps, segment: str, target: str, packer: Callable[[], _Packer]
         ops.replace(temporary, target)
         ops.flush_directory(os.path.dirname(target) or ".")
         packed = _size(ops, target)
-        ops.remove(segment)
-        ops.flush_directory(os.path.dirname(segment) or ".")
+        ops.remove(segment)  # a crash may bring it back: then it is read instead of the archive, and archived again
         return Archived(target, size, packed)
     finally:
         close_quietly(ops, lock)
@@ -170,15 +169,14 @@ def _frames(blocks: Iterator[bytes]) -> Iterator[bytes]:
         yield rest
 
 
-def _reads_back(ops: FileOps, path: str, size: int, digest: str) -> bool:
+def _reads_back(ops: FileOps, path: str, digest: str) -> bool:
     seen = sha256()
     try:
         for block in content_blocks(ops, path):
             seen.update(block)
-            size -= len(block)
     except LogDamagedError:
         return False
-    return size == 0 and seen.hexdigest() == digest
+    return seen.hexdigest() == digest
 
 
 def _size(ops: FileOps, path: str) -> int:

@@ -114,6 +114,33 @@ def test_what_is_lost_behind_the_pruned_part_is_still_missing(desk: Desk, key: s
     assert [one["what"] for one in done.document["problems"]] == [f"seq {first + 1} to {second} are missing"]
 
 
+def test_a_note_of_another_history_prunes_nothing(desk: Desk, key: str) -> None:
+    """As long, by the same key, of a log of the same name, and its chain is whole: only its root is another."""
+    segmented(desk)
+    desk.log.parent.rename(desk.place / "other")
+    note = desk.gate("log", "checkpoint", "--key", key, "--log", "other/decision.ndjson", "--out", "note")
+    assert note.code == 0, note.err
+    segmented(desk)
+    desk.assert_verifies()
+    files = files_in_order(desk.log)
+    done = prune(desk, "9999")
+    assert (done.code, "have another root" in done.err) == (65, True), done.err
+    assert files_in_order(desk.log) == files
+    assert not (desk.log.parent / "decision.ndjson.pruned").exists()
+
+
+def test_a_log_that_was_cut_after_it_was_signed_is_not_pruned(desk: Desk, key: str) -> None:
+    """What would go is covered, but the log is not the one that was signed: that must be looked into first."""
+    segmented(desk)
+    checkpointed(desk, key)
+    files = files_in_order(desk.log)
+    desk.log.write_bytes(desk.log.read_bytes()[:-1].rpartition(b"\n")[0] + b"\n")
+    lose_state(desk.log)
+    done = prune(desk, "9999")
+    assert (done.code, "have another root" in done.err) == (65, True), done.err
+    assert files_in_order(desk.log) == files
+
+
 @pytest.mark.parametrize("cut_short", [True, False])
 def test_a_log_of_which_a_pruned_part_is_there_still_verifies(
     cut_short: bool, desk: Desk, key: str, tmp_path: Path

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
-import errno
-import shutil
 import subprocess
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
-from gatekeeper.errors import LogError, UsageError
+from gatekeeper.errors import UsageError
+from gatekeeper.ledger import archive as module
 from gatekeeper.ledger.archive import archive
 from gatekeeper.ledger.compression import content_blocks, read_at
 from gatekeeper.ledger.fsops import FileOps
-from tests.faults.faulty_ops import FaultyOps, fails_with, in_killed_process, killed_after, killed_before, takes_only
+from tests.faults.faulty_ops import FaultyOps
 from tests.ledger.checking import Unflushed, ledger_at
 from tests.ledger.drafts import decision
 from tests.ledger.segments import all_events, content_of, files_in_order, lose_state, rotated_log
@@ -132,65 +131,32 @@ def test_zstd_needs_its_library_and_says_so(tmp_path: Path, monkeypatch: pytest.
     assert len(archive_all(path, "gzip")) == 2
 
 
-class Forgetful(Unflushed):
-    """A disk that gives back something else than was written."""
-
-    def write(self, descriptor: int, data: bytes) -> int:
-        """Half of it, and says all."""
-        super().write(descriptor, data[: len(data) // 2])
-        return len(data)
+def test_the_log_need_not_remember_its_own_directory(tmp_path: Path) -> None:
+    """`--to` with the place where the segments stand anyway."""
+    path = tmp_path / "decision.ndjson"
+    rotated_log(path)
+    archive_all(path, "gzip", to=tmp_path)
+    assert not (tmp_path / "decision.ndjson.archives").exists()
 
 
 @pytest.mark.parametrize("compression", ["zstd", "gzip"])
-def test_an_archive_that_does_not_read_back_removes_nothing(compression: str, tmp_path: Path) -> None:
-    """Before the original goes the archive is read and compared."""
-    path = tmp_path / "decision.ndjson"
-    events = rotated_log(path)
-    with pytest.raises(LogError, match="not removed") as caught:
-        archive_all(path, compression, ops=Forgetful())
-    assert caught.value.exit_code == 74
-    assert all_events(path) == events
-    assert not list(tmp_path.glob("*.tmp*"))
+def test_a_line_longer_than_any_frame_is_archived_as_well(
+    compression: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is cut into frames, so that memory stays bounded, and read back whole."""
+    path = tmp_path / "decision.ndjson.000000000001-000000000001"
+    content = Random(3).randbytes(5 << 20).replace(b"\n", b" ") + b"\n"
+    path.write_bytes(content)
+    log = tmp_path / "decision.ndjson"
+    log.write_bytes(b"")
+    packer = {"zstd": module._Zstd, "gzip": module._Gzip}[compression]
+    sizes, plain = list[int](), packer.pack
 
+    def counted(self: Any, frame: bytes) -> bytes:
+        sizes.append(len(frame))
+        return plain(self, frame)
 
-def calls_of(tmp_path: Path) -> list[str]:
-    """The disk calls of archiving the two segments."""
-    path = tmp_path / "count" / "decision.ndjson"
-    rotated_log(path)
-    ops = FaultyOps().arm()
-    archive_all(path, "zstd", to=path.parent / "archive", ops=ops)
-    return ops.log
-
-
-@pytest.mark.slow
-def test_archiving_cut_short_anywhere_loses_nothing(tmp_path: Path) -> None:
-    """A call that fails, a kill at any call: the lines are all there, and asked again it goes on."""
-    calls = calls_of(tmp_path)
-    events = rotated_log(tmp_path / "made" / "decision.ndjson")
-    for at in range(1, len(calls) + 1):
-        for number, fault in enumerate((fails_with(errno.EIO), takes_only(0.5), killed_before, killed_after)):
-            path = tmp_path / f"{at}-{number}" / "decision.ndjson"
-            shutil.copytree(tmp_path / "made", path.parent)
-            ops, to = FaultyOps(at, fault).arm(), path.parent / "archive"
-
-            def body(path: Path = path, ops: FaultyOps = ops, to: Path = to) -> None:
-                with contextlib.suppress(LogError):
-                    archive_all(path, "zstd", to=to, ops=ops)
-
-            in_killed_process(body)
-            where = f"call {at} ({calls[at - 1]}), fault {number}"
-            assert [event for event, _ in ledger_at(path).read()] == events, where
-            archive_all(path, "zstd", to=to)
-            assert len(list(to.glob("*.zst"))) == 2, where
-            assert [event for event, _ in ledger_at(path).read()] == events, where
-            assert not [found for found in path.parent.glob("*-*") if found.suffix != ".zst"], where
-
-
-def test_the_archive_is_on_the_device_before_the_original_goes(tmp_path: Path) -> None:
-    """Written, flushed, renamed, its name flushed: only then is anything removed."""
-    calls = calls_of(tmp_path)
-    begin = calls.index("lock")
-    steps = [name for name in calls[begin:] if name in {"write", "flush", "replace", "flush_directory", "remove"}]
-    assert steps[: steps.index("remove") + 1] == [
-        *("write", "write", "flush", "replace", "flush_directory", "remove"),
-    ]
+    monkeypatch.setattr(packer, "pack", counted)
+    (place,) = archive_all(log, compression)
+    assert content_of(place) == content
+    assert (len(sizes), max(sizes) <= 5 * module.FRAME_BYTES) == (2, True)

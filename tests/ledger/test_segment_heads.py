@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from gatekeeper.model.canonical import canonical_bytes
 from gatekeeper.model.run import RunState
 from tests.ledger.checking import ledger_at
-from tests.ledger.drafts import decision, policy
+from tests.ledger.drafts import decision, policy, stop
 from tests.ledger.segments import files_in_order, lose_state, rotated_log
 
 
@@ -143,7 +144,14 @@ def test_a_forged_head_vouches_for_nothing(tmp_path: Path) -> None:
     path = tmp_path / "decision.ndjson"
     rotated_log(path)
     head = path.read_bytes()
-    for old, new in ((b'"last_seq":8', b'"last_seq":7'), (b'"state":"STOPPED"', b'"state":"BLESSED"')):
+    begins = b'"segment":{"complete":true,"digest":"sha256:'
+    forgeries = (
+        (b'"last_seq":8', b'"last_seq":7'),
+        (b'"state":"STOPPED"', b'"state":"BLESSED"'),
+        (begins, begins + b"0"),
+        (b'"part":1,"parts":1', b'"part":2,"parts":2'),
+    )
+    for old, new in forgeries:
         lose_state(path)
         for file in files_in_order(path)[:-1]:
             file.unlink()
@@ -175,6 +183,32 @@ def test_a_head_in_parts_is_taken_whole_or_not_at_all(tmp_path: Path, monkeypatc
     view = ledger_at(path).view()
     assert not view.is_complete
     assert {run.history for run in view.runs()} == {"incomplete"}
+    lose_state(path)
+    path.write_bytes(lines[1] + b"\n" + lines[2] + b"\n")
+    view = ledger_at(path).view()
+    assert (list(view.runs()), view.is_complete) == ([], False)
+    third = {**json.loads(lines[2]), "seq": 7, "prev": "sha256:" + sha256(lines[0]).hexdigest()}
+    lose_state(path)
+    path.write_bytes(lines[0] + b"\n" + canonical_bytes(third) + b"\n")
+    view = ledger_at(path).view()
+    assert not view.is_complete, "the third part stands where the second should, and fits the chain"
+
+
+def test_a_head_that_is_repeated_later_takes_nothing_back(tmp_path: Path) -> None:
+    """A copy of the line, put behind a stop: the run stays stopped."""
+    path = tmp_path / "decision.ndjson"
+    rotated_log(path)
+    ledger = ledger_at(path)
+    ledger.append([stop("h")], expect=None, actor="t")
+    ledger.close()
+    lines = path.read_bytes()
+    path.write_bytes(lines + lines.split(b"\n")[0] + b"\n")
+    for _ in range(2):
+        view = ledger_at(path).view()
+        run = view.run("h")
+        assert run is not None
+        assert (run.state, view.is_complete) == (RunState.STOPPED, False)
+        lose_state(path)
 
 
 def test_a_head_whose_last_part_never_came_is_not_whole(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from gatekeeper.model.canonical import canonical_bytes
 from gatekeeper.model.fold import apply
 from gatekeeper.model.run import Run, RunState
-from gatekeeper.model.segment import Sealed, ended_runs, head_drafts, head_of, is_head, stood_on
+from gatekeeper.model.segment import Sealed, ended_runs, head_drafts, head_of, is_head, stated, stood_on
 from gatekeeper.model.values import replace
 from tests.ledger.drafts import decision, stop
 
@@ -78,6 +78,40 @@ def test_a_completed_run_with_a_successor_has_ended() -> None:
     first, second, _ = head_of(written(COMPLETED, newer, simulated)).runs
     assert (first.last_accept, first.state, first.stage) == (None, RunState.COMPLETED, "ROLLOUT_100")
     assert second.last_accept is not None
+
+
+def test_a_run_that_can_go_on_has_not_ended_whatever_else_stands_in_its_slot() -> None:
+    """Only a completed run gives way to its successor."""
+    assert ended_runs([ACTIVE, replace(ACTIVE, run_id="a2", first_seq=9)]) == frozenset()
+    assert ended_runs([HELD, replace(HELD, run_id="h2", first_seq=9)]) == frozenset()
+
+
+def test_a_head_states_no_more_of_a_run_than_it_must() -> None:
+    """There is a line for every run that there ever was: what a reader adds by itself is left out."""
+    of_active, of_stopped = stated(ACTIVE, is_ended=False), stated(STOPPED, is_ended=True)
+    assert "simulated" not in of_active
+    assert "hold" not in of_active
+    assert "last_event_id" in of_active
+    assert "last_event_id" not in of_stopped, "it is the one that stopped the run"
+
+
+def test_a_log_without_runs_has_a_head_as_well() -> None:
+    """Else the file behind it could not begin."""
+    head = head_of(written())
+    assert (head.part, head.parts, head.runs, head.before) == (1, 1, (), BEFORE)
+
+
+def test_what_somebody_has_written_among_reason_codes_is_left_out() -> None:
+    """The answer of a stopped run goes to programs that read codes."""
+    document = written(STOPPED, events={"s:action#1": {**stop("s"), "decision": {"reason_codes": ["a:b"]}}})
+    document["runs"][0]["stands_on"]["reason_codes"] = ["a:b", 7, None]
+    assert head_of(document).events["s:action#1"]["decision"]["reason_codes"] == ["a:b"]
+
+
+@pytest.mark.parametrize("change", [{"kind": "action"}, {"segment": "x"}, {"runs": {}}], ids=str)
+def test_an_event_that_only_looks_like_a_head_is_none(change: dict[str, Any]) -> None:
+    """It has the fields of one, and another kind, or something else in them."""
+    assert not is_head({**written(ACTIVE), **change})
 
 
 def test_an_event_behind_a_head_makes_its_digest_old() -> None:
