@@ -7,7 +7,7 @@ import json
 from gatekeeper.ledger.compression import content_lines
 from gatekeeper.ledger.projection_rows import RUN_COLUMNS, run_of_row
 from gatekeeper.model.line import decode
-from gatekeeper.model.segment import ended_runs, head_of, is_head
+from gatekeeper.model.segment import ended_runs, head_of
 from gatekeeper.model.values import replace
 
 TYPE_CHECKING = False
@@ -31,11 +31,8 @@ def head_end(ops: FileOps, path: str) -> int:
         if not is_terminated or (offset and left == 0):
             break
         if offset == 0:
-            event = decode(raw)
-            if event is None or not is_head(event):
-                break
             try:
-                head = head_of(event)
+                head = head_of(decode(raw) or {})
             except (KeyError, TypeError, ValueError, AttributeError):
                 break
             left = head.parts + head.policies
