@@ -26,10 +26,11 @@ class Control:
 
 def _no_lock(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("gatekeeper.ledger.fsops.FileOps.lock", lambda _self, _descriptor: None)
+    patch.setattr("gatekeeper.ledger.fsops.FileOps.try_lock", lambda _self, _descriptor: True)
 
 
 def _no_version_check(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr("gatekeeper.ledger.ndjson.check_expectation", lambda _expect, _fold: None)
+    patch.setattr("gatekeeper.ledger.commit.check_expectation", lambda _expect, _fold: None)
 
 
 def _no_token_binding(patch: pytest.MonkeyPatch) -> None:
@@ -53,7 +54,7 @@ def _no_flush_before_answer(patch: pytest.MonkeyPatch) -> None:
         ops.write(descriptor, data)
         meanwhile()
 
-    patch.setattr("gatekeeper.ledger.ndjson.append_durably", write_only)
+    patch.setattr("gatekeeper.ledger.commit.append_durably", write_only)
 
 
 def _no_policy_digest(patch: pytest.MonkeyPatch) -> None:
