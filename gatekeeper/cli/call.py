@@ -59,7 +59,7 @@ class Call:
             raise RuntimeError(f"{parsed.command.handler} answered with exit code {outcome.exit_code}")
         for line in outcome.stderr:
             say_once(line)
-        as_utf8 = output in {"json", "ndjson"}
+        as_utf8 = output in {"json", "ndjson", "sarif", "junit"}
         return self._tell(outcome.stdout, exit_code=outcome.exit_code, kind=parsed.command.answer, as_utf8=as_utf8)
 
     def _tell(self, text: Output, *, exit_code: int, kind: Answer, as_utf8: bool) -> int:

@@ -11,7 +11,7 @@ rotate_bytes = "64MiB"         # or GATEKEEPER_ROTATE_BYTES
 from __future__ import annotations
 
 from gatekeeper.cli.kinds import BadValueError, convert, did_you_mean
-from gatekeeper.cli.tables.shared import EVERY_FORMAT
+from gatekeeper.cli.tables.shared import EVERY_FORMAT, REPORT_FORMATS
 from gatekeeper.cli.values import Values
 from gatekeeper.errors import UsageError
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from gatekeeper.cli.spec import Option
 
 CONFIG_FILE = "gatekeeper.toml"
+
+_OUTPUTS = (*EVERY_FORMAT, *REPORT_FORMATS)
 
 SETTINGS = ("log", "output", "actor", "rotate_bytes")
 """The keys of gatekeeper.toml."""
@@ -54,10 +56,10 @@ def read_settings(environ: Mapping[str, str], path: str = CONFIG_FILE) -> dict[s
         if environ.get(variable):
             settings[key] = Setting(environ[variable], variable)
     output = settings.get("output")
-    if output is not None and output.text not in EVERY_FORMAT:
+    if output is not None and output.text not in _OUTPUTS:
         raise UsageError(
-            f"{output.origin}: {output.text!r} is not one of {', '.join(EVERY_FORMAT)}"
-            f"{did_you_mean(output.text, EVERY_FORMAT)}",
+            f"{output.origin}: {output.text!r} is not one of {', '.join(_OUTPUTS)}"
+            f"{did_you_mean(output.text, _OUTPUTS)}",
             remedy=f"correct {output.origin}, or give --output",
         )
     return settings

@@ -1,6 +1,7 @@
 """Outputs: one module per format, each pure (values in, text out). A module is loaded when it is asked for.
 
-Every module of `FORMATS` has the three functions of `Format`, so that a command knows no format by name.
+Every module of `FORMATS` has the three functions of `Format`, so that a command knows no format by name. Those of
+`REPORTS` show pages that carry a report, and no decision.
 """
 
 from __future__ import annotations
@@ -38,8 +39,14 @@ FORMATS = {
 }
 """Name as in `--output` -> module. Adding a format is a module and a line here."""
 
+REPORTS = {
+    "sarif": "gatekeeper.render.sarif",
+    "junit": "gatekeeper.render.junit",
+}
+"""The same for what reviews and tests found (`Page.report`): `page` and `error` only."""
+
 
 def load(name: str) -> Format:
-    """The module of a format. Raises KeyError for a name that `FORMATS` lacks."""
-    module: Any = __import__(FORMATS[name], fromlist=["decision"])
+    """The module of a format. Raises KeyError for a name that neither `FORMATS` nor `REPORTS` has."""
+    module: Any = __import__(FORMATS[name] if name in FORMATS else REPORTS[name], fromlist=["page"])
     return module  # type: ignore[no-any-return]

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from gatekeeper.render.report import Report
+
 BAD, HELD, GOOD, QUIET, PLAIN = "bad", "held", "good", "quiet", ""
 """Tones: what a terminal may colour. They never carry meaning that the words lack."""
 
@@ -130,9 +132,10 @@ class Page:
         headline: begins with `[OK]`, `[STOP]` or `[HOLD]` for a decision.
         document: what `-o json` prints.
         records: what `-o ndjson` prints, one line each; bytes are recorded lines and pass through.
+        report: what `-o sarif` and `-o junit` print; None where the command has neither.
     """
 
-    __slots__ = ("blocks", "document", "headline", "records", "tone")
+    __slots__ = ("blocks", "document", "headline", "records", "report", "tone")
 
     def __init__(
         self,
@@ -142,9 +145,11 @@ class Page:
         document: Mapping[str, Any],
         records: list[Mapping[str, Any] | bytes] | None = None,
         tone: str = PLAIN,
+        report: Report | None = None,
     ) -> None:
         self.headline = headline
         self.blocks = blocks
         self.document = document
+        self.report = report
         self.records = [document] if records is None else records
         self.tone = tone

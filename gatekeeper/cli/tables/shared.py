@@ -7,6 +7,8 @@ from gatekeeper.cli.spec import Option
 DEFAULT_LOG = "logs/decision.ndjson"
 
 EVERY_FORMAT = ("text", "json", "ndjson", "markdown", "github")
+REPORT_FORMATS = ("sarif", "junit")
+"""For what reviews and tests found."""
 
 LOG = Option(
     "log",
