@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from gatekeeper.model.document import locate
+from gatekeeper.model.values import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from gatekeeper.documents.problem import Problem
 
 
 class Severity(StrEnum):
-    """An error is a defect, most of which keep a file from loading; a warning is worth a second look."""
+    """An error is a defect, most of which keep a file from loading; a warning is worth a second look, an info less."""
 
     ERROR = "error"
     WARNING = "warning"
+    INFO = "info"
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class Diagnostic:
         line, column: where that stands, from 1; None when the bytes are not at hand.
         message: what was found and what is allowed, one line.
         remedy: what to do about it, one line; empty where the message says it.
+        rule: the rule of the file that it is about, as findings name it; empty where none is.
+        suppressed: the reason for which the file itself says that it does not count; None where it counts.
     """
 
     code: str
@@ -41,6 +44,8 @@ class Diagnostic:
     column: int | None
     message: str
     remedy: str
+    rule: str = ""
+    suppressed: str | None = None
 
     def to_dict(self) -> dict[str, object]:
         """JSON form, as `policy check -o json` prints it."""
@@ -59,14 +64,24 @@ def one_line(text: str) -> str:
     return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
 
 
-def placed(problems: Iterable[Problem], severity: Severity, data: bytes | None) -> list[Diagnostic]:
-    """Problems with their places in *data*, in the order in which they stand there."""
-    places = _places(data) if data is not None else {}
+def placed(
+    problems: Iterable[Problem], severity: Severity | Callable[[str], Severity], data: bytes | None
+) -> list[Diagnostic]:
+    """Problems with their places in *data*, in the order in which they stand there.
+
+    Args:
+        problems: what is to say.
+        severity: of all of them, or by their code.
+        data: the bytes of the file; None where they are not at hand.
+    """
+    problems = list(problems)
+    places = _places(data) if data is not None and problems else {}
     found = []
     for problem in problems:
         line, column = _place(problem, places)
-        remark = Diagnostic(problem.code, severity, problem.pointer, line, column, problem.message, problem.remedy)
-        found.append(remark)
+        weight = severity if isinstance(severity, Severity) else severity(problem.code)
+        said = (problem.message, problem.remedy, problem.rule)
+        found.append(Diagnostic(problem.code, weight, problem.pointer, line, column, *said))
     return sorted(found, key=lambda one: (one.line or 0, one.column or 0, one.pointer, one.message))
 
 

@@ -15,6 +15,8 @@ class Problem:
         message: what was found and what is allowed, one line.
         remedy: what to do about it, one line; empty where the message says it.
         at_key: whether the member's name is meant, not its value.
+        rule: the rule of the document that it is about, by the name that findings have (`guardrail:error_rate`);
+            empty where none is.
     """
 
     code: str
@@ -22,3 +24,4 @@ class Problem:
     message: str
     remedy: str = ""
     at_key: bool = False
+    rule: str = ""

@@ -171,6 +171,19 @@ class HoldPolicy:
 
 
 @dataclass(frozen=True)
+class Suppression:
+    """A remark of `policy check` that the policy's owners have answered: why it does not count.
+
+    `code` as the review states it (`policy.canary_jump`); `rule` the one rule that is meant
+    (`guardrail:error_rate`), None = wherever the code stands. Nothing else reads it.
+    """
+
+    code: str
+    reason: str
+    rule: str | None = None
+
+
+@dataclass(frozen=True)
 class Policy:
     """The goal surface: one reviewed file. Equal content has an equal `policy_digest`."""
 
@@ -185,6 +198,7 @@ class Policy:
     stage_policy: StagePolicy | None = None
     evidence: EvidencePolicy = EvidencePolicy()
     holds: Mapping[str, HoldPolicy] = field(default_factory=dict)
+    suppressions: tuple[Suppression, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -212,6 +226,7 @@ _NESTED = {
     "promotion_gate": PromotionGate,
     "stage_policy": StagePolicy,
     "evidence": EvidencePolicy,
+    "suppressions": Suppression,
 }
 _ENUMS = {
     "on_missing": OnTrouble,

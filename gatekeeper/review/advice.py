@@ -1,119 +1,134 @@
-"""What a policy may do and a reviewer should know: the rules behind `warnings_for`."""
+"""What a policy may do and a reviewer should know: the rules behind `warnings_for`.
+
+Limits, pairs of rules, stages and holds have a module each; here is the rest. Every code stands in the catalogue.
+"""
 
 from __future__ import annotations
 
 import re
 
-from gatekeeper.documents.problem import Problem
-from gatekeeper.model.policy import Enforcement, Precedence
+from gatekeeper.model.policy import Precedence
 from gatekeeper.model.stages import RUN_ID_PATTERN
+from gatekeeper.review.advice_holds import hold_advice
+from gatekeeper.review.advice_limits import limit_advice
+from gatekeeper.review.advice_pairs import pair_advice
+from gatekeeper.review.advice_stages import stage_advice
+from gatekeeper.review.catalogue import remark
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Final
 
-    from gatekeeper.model.policy import Constraint, Guardrail, Policy
+    from gatekeeper.documents.problem import Problem
+    from gatekeeper.model.policy import LoadedPolicy, Policy
 
 _MISSING = "/missing_data_policy"
 
 
-def advice(policy: Policy) -> list[Problem]:
-    """Every warning about *policy*, in a fixed order."""
+class Beside:
+    """What is known of a policy from the files around it.
+
+    Attributes:
+        window_seconds: length of the window of the evidence that feeds it; None where unknown.
+        case_metrics: name of a golden case of the policy -> the metrics that its snapshot states.
+    """
+
+    __slots__ = ("case_metrics", "window_seconds")
+
+    def __init__(
+        self, *, window_seconds: float | None = None, case_metrics: Mapping[str, Sequence[str]] | None = None
+    ) -> None:
+        self.window_seconds: Final = window_seconds
+        self.case_metrics: Final = case_metrics or {}
+
+
+def advice(loaded: LoadedPolicy, beside: Beside) -> list[Problem]:
+    """Every remark about a policy that loads, in a fixed order."""
+    policy = loaded.policy
     return [
         *_version(policy),
         *_baseline(policy),
-        *_guardrails(policy),
-        *_repeated(policy),
-        *_missing_data(policy),
-        *_promotion(policy),
-        *_stages(policy),
+        *limit_advice(policy),
+        *pair_advice(policy),
+        *_missing_data(policy, beside),
+        *_required(policy),
+        *_references(policy),
+        *stage_advice(policy),
+        *hold_advice(policy, loaded.document.get("holds", {})),
+        *_cases(policy, beside),
     ]
 
 
 def _version(policy: Policy) -> Iterator[Problem]:
     if not re.fullmatch(RUN_ID_PATTERN, policy.policy_version):
         message = "the version cannot be part of a run's name, and a run is named after it by default"
-        remedy = "use letters, digits and . _ - : / @ only, or give every run a --run-id"
-        yield Problem("policy.version_not_a_name", "/policy_version", message, remedy)
+        yield remark("policy.version_not_a_name", "/policy_version", message)
 
 
 def _baseline(policy: Policy) -> Iterator[Problem]:
     budgets = [one.metric for one in policy.guardrails if one.budget_delta is not None or one.budget_ratio is not None]
     if budgets and policy.missing_data_policy.on_missing_baseline is None:
         message = f"without a baseline nothing checks the budget of {', '.join(dict.fromkeys(budgets))}"
-        remedy = 'add "on_missing_baseline": "DEGRADE" to missing_data_policy'
-        yield Problem("policy.budget_without_baseline_rule", _MISSING, message, remedy)
+        yield remark("policy.budget_without_baseline_rule", _MISSING, message)
 
 
-def _guardrails(policy: Policy) -> Iterator[Problem]:
-    for index, guardrail in enumerate(policy.guardrails):
-        pointer = f"/guardrails/{index}"
-        if guardrail.range is None:
-            message = f"{guardrail.metric} has no range: a value in the wrong unit is judged as it stands"
-            remedy = 'add "range": [low, high], the values that the metric can have at all'
-            yield Problem("policy.guardrail_without_range", pointer, message, remedy)
-        elif guardrail.threshold is not None and not guardrail.range[0] <= guardrail.threshold <= guardrail.range[1]:
-            message = f"the threshold {guardrail.threshold} of {guardrail.metric} lies outside its range"
-            remedy = "check the unit of both: percent or ratio, seconds or milliseconds"
-            yield Problem("policy.threshold_outside_range", f"{pointer}/threshold", message, remedy)
-        if guardrail.budget_ratio is not None and guardrail.budget_ratio > 1:
-            message = f"{guardrail.metric} may worsen by more than its baseline: 1 is 100 %"
-            remedy = "state the budget as a ratio: 0.02 is 2 %"
-            yield Problem("policy.budget_ratio_above_one", f"{pointer}/budget_ratio", message, remedy)
-
-
-def _repeated(policy: Policy) -> Iterator[Problem]:
-    yield from _twice("guardrails", policy.guardrails, "policy.duplicate_guardrail")
-    yield from _twice("constraints", policy.constraints, "policy.duplicate_constraint")
-    metrics = policy.missing_data_policy.required_metrics
-    for index, metric in enumerate(metrics):
-        if metric in metrics[:index]:
-            pointer = f"{_MISSING}/required_metrics/{index}"
-            yield Problem("policy.duplicate_required_metric", pointer, f"{metric} is required twice", "keep one")
-
-
-def _twice(key: str, rules: Sequence[Guardrail | Constraint], code: str) -> Iterator[Problem]:
-    for index, rule in enumerate(rules):
-        first = rules.index(rule)
-        if first != index:
-            message = f"the same rule for {rule.metric} stands at /{key}/{first} already"
-            yield Problem(code, f"/{key}/{index}", message, "keep one of the two")
-
-
-def _missing_data(policy: Policy) -> Iterator[Problem]:
+def _missing_data(policy: Policy, beside: Beside) -> Iterator[Problem]:
     part = policy.missing_data_policy
-    if part.max_freshness_seconds is None:
+    oldest, lag = part.max_freshness_seconds, part.max_watermark_skew_seconds
+    if oldest is None:
         message = "no limit on the age of evidence: yesterday's snapshot is accepted today"
-        yield Problem("policy.no_freshness_limit", _MISSING, message, 'add "max_freshness_seconds"')
+        yield remark("policy.no_freshness_limit", _MISSING, message, rule="freshness")
+    if oldest is not None and beside.window_seconds is not None and oldest > beside.window_seconds:
+        message = (
+            f"evidence may be {oldest:g} s old, and its window is {beside.window_seconds:g} s long: all of it may "
+            "have happened before the window that a fresh reading would have"
+        )
+        pointer = f"{_MISSING}/max_freshness_seconds"
+        yield remark("policy.freshness_exceeds_window", pointer, message, rule="freshness")
+    if oldest is not None and lag is not None and lag >= oldest:
+        message = f"a source that lags {lag:g} s is older than {oldest:g} s already: the skew limit never decides"
+        pointer = f"{_MISSING}/max_watermark_skew_seconds"
+        yield remark("policy.skew_limit_never_fires", pointer, message, rule="skew")
     if part.precedence is Precedence.EVIDENCE_FIRST:
         message = "evidence_first: while a metric is missing, a violated constraint holds the run and does not stop it"
-        remedy = "use violations_first unless an older gate must be matched"
-        yield Problem("policy.evidence_first", f"{_MISSING}/precedence", message, remedy)
+        yield remark("policy.evidence_first", f"{_MISSING}/precedence", message)
 
 
-def _promotion(policy: Policy) -> Iterator[Problem]:
-    gate = policy.promotion_gate
-    if gate is None:
-        message = "no promotion gate: statistics are not asked, not even at 100 percent"
-        remedy = 'add "promotion_gate", or leave it out on purpose where nothing is to be won'
-        yield Problem("policy.no_promotion_gate", "", message, remedy)
-    elif (
-        gate.min_sample_size is None
-        and gate.require_ci_low_gt is None
-        and all(primary.min_lift is None for primary in policy.primary)
-    ):
-        message = "the promotion gate asks for no sample, no bound and no lift, and so for nothing"
-        remedy = 'add "min_sample_size" and "require_ci_low_gt", or "min_lift" to a primary'
-        yield Problem("policy.promotion_gate_asks_nothing", "/promotion_gate", message, remedy)
+def _required(policy: Policy) -> Iterator[Problem]:
+    metrics = policy.missing_data_policy.required_metrics
+    judged = judged_metrics(policy)
+    for index, metric in enumerate(metrics):
+        pointer = f"{_MISSING}/required_metrics/{index}"
+        if metric in metrics[:index]:
+            message = f"{metric} is required twice"
+            yield remark("policy.duplicate_required_metric", pointer, message, rule=f"required:{metric}")
+        elif metric not in judged:
+            message = f"no rule judges {metric}: it can hold a run and never stop one"
+            yield remark("policy.required_but_unjudged", pointer, message, rule=f"required:{metric}")
 
 
-def _stages(policy: Policy) -> Iterator[Problem]:
-    enforced: list[Guardrail | Constraint] = [
-        *(one for one in policy.guardrails if one.enforcement is Enforcement.ENFORCE),
-        *policy.constraints,
-    ]
-    for index, stage in enumerate(policy.stages):
-        if not any(rule.stages is None or stage in rule.stages for rule in enforced):
-            message = f"no enforced guardrail and no constraint is asked at {stage}"
-            remedy = 'add the stage to the "stages" of a rule, or take "stages" out of it'
-            yield Problem("policy.stage_without_rule", f"/stages/{index}", message, remedy)
+def _references(policy: Policy) -> Iterator[Problem]:
+    names = policy.evidence.required
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            pointer = f"/evidence/required/{index}"
+            yield remark("policy.duplicate_entry", pointer, f"{name} stands twice", rule=f"evidence:{name}")
+
+
+def _cases(policy: Policy, beside: Beside) -> Iterator[Problem]:
+    known = judged_metrics(policy) | set(policy.missing_data_policy.required_metrics)
+    stray: dict[str, list[str]] = {}
+    for case, metrics in beside.case_metrics.items():
+        for metric in metrics:
+            if metric not in known:
+                stray.setdefault(metric, []).append(case)
+    for metric, cases in stray.items():
+        message = f"no rule names {metric}, which is stated in {', '.join(cases)}"
+        yield remark("policy.metric_in_case_only", "", message, rule=f"metric:{metric}")
+
+
+def judged_metrics(policy: Policy) -> set[str]:
+    """The metrics that a rule of the policy judges or watches."""
+    rules = (policy.guardrails, policy.constraints, policy.primary)
+    return {rule.metric for part in rules for rule in part}

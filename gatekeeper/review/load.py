@@ -77,14 +77,18 @@ def parse_policy(data: bytes, source: str = "-") -> dict[str, Any]:
 
 def check_policy_document(data: bytes, source: str = "-") -> tuple[LoadedPolicy | None, list[Diagnostic]]:
     """For `policy check`: the policy if it loads, and every error, else every warning."""
-    from gatekeeper.documents.load import diagnose
     from gatekeeper.review.warnings import warnings_for
 
+    loaded, errors = diagnose_policy(data, source)
+    return loaded, errors if loaded is None else warnings_for(loaded, data)
+
+
+def diagnose_policy(data: bytes, source: str = "-") -> tuple[LoadedPolicy | None, list[Diagnostic]]:
+    """The policy if it loads, and every error."""
+    from gatekeeper.documents.load import diagnose
+
     document, errors = diagnose(data, source, _problems)
-    if errors:
-        return None, errors
-    loaded = loaded_policy(document, source=source)
-    return loaded, warnings_for(loaded, data)
+    return (None, errors) if errors else (loaded_policy(document, source=source), [])
 
 
 def _remedy(source: str) -> str:

@@ -8,7 +8,6 @@ that is otherwise sound: a misspelt `threshold` is one problem, not two.
 from __future__ import annotations
 
 import re
-from dataclasses import fields
 from itertools import pairwise
 
 from gatekeeper.documents.problem import Problem
@@ -50,6 +49,7 @@ def policy_problems(document: Mapping[str, Any], sound: Sound) -> list[Problem]:
         *_stage_policy(document),
         *_evidence(document),
         *_holds(document, sound),
+        *_suppressions(document),
         *_has_rule(document, sound),
     ]
 
@@ -169,12 +169,19 @@ def _holds(document: Mapping[str, Any], sound: Sound) -> Iterator[Problem]:
                 yield Problem("policy.empty_text", place, "found an empty text; allowed: an owner's name")
 
 
+def _suppressions(document: Mapping[str, Any]) -> Iterator[Problem]:
+    for pointer, suppression in _objects(document, "suppressions"):
+        yield from _text(suppression, pointer, "code", "a suppression names the code that it answers")
+        yield from _text(suppression, pointer, "reason", "a suppression says why")
+        yield from _text(suppression, pointer, "rule", "leave it out where every rule is meant")
+
+
 def _has_rule(document: Mapping[str, Any], sound: Sound) -> Iterator[Problem]:
     """A policy that asks nothing would accept everything."""
     enforced = [one for _, one in _objects(document, "guardrails") if one.get("enforcement", "enforce") == "enforce"]
     if enforced or document.get("constraints") or not (sound("/guardrails") and sound("/constraints")):
         return
-    keys = [field.name for field in fields(Policy)]
+    keys = list(Policy.__match_args__)
     misspelt = [key for key in document if key not in keys and _closest(key, keys) in {"guardrails", "constraints"}]
     if not misspelt:
         message = "no enforced guardrail and no constraint: this policy would accept everything"

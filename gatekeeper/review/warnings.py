@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from gatekeeper.documents.diagnostics import Severity, placed
-from gatekeeper.review.advice import advice
+from gatekeeper.documents.diagnostics import placed
+from gatekeeper.review.advice import Beside, advice
+from gatekeeper.review.catalogue import severity_of
+from gatekeeper.review.suppress import suppressed, unused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,11 +13,14 @@ if TYPE_CHECKING:
     from gatekeeper.model.policy import LoadedPolicy
 
 
-def warnings_for(loaded: LoadedPolicy, data: bytes | None = None) -> list[Diagnostic]:
-    """What a policy that loads leaves open (SPEC 3), for `policy check`.
+def warnings_for(loaded: LoadedPolicy, data: bytes | None = None, *, beside: Beside | None = None) -> list[Diagnostic]:
+    """What a policy that loads leaves open (SPEC 3), for `policy check`, what it answers itself included.
 
     Args:
         loaded: the policy.
         data: the bytes that it was loaded from, for line and column.
+        beside: what is known of the files around it.
     """
-    return placed(advice(loaded.policy), Severity.WARNING, data)
+    problems = advice(loaded, beside or Beside())
+    found = placed([*problems, *unused(loaded.policy, problems)], severity_of, data)
+    return suppressed(loaded.policy, found) if loaded.policy.suppressions else found

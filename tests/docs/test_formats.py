@@ -84,6 +84,7 @@ def _explained(page: str) -> set[str]:
         policy.StagePolicy,
         policy.EvidencePolicy,
         policy.HoldPolicy,
+        policy.Suppression,
     ],
 )
 def test_every_key_of_a_policy_is_explained(kind: type[Any]) -> None:
@@ -96,7 +97,7 @@ def test_every_class_of_policy_keys_is_asked_above() -> None:
     parts = {
         name for name, kind in vars(policy).items() if isinstance(kind, type) and hasattr(kind, "__dataclass_fields__")
     }
-    assert len(parts - {"LoadedPolicy"}) == 9
+    assert len(parts - {"LoadedPolicy"}) == 10
 
 
 def test_every_value_that_a_policy_may_state_is_named() -> None:

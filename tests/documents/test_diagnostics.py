@@ -19,7 +19,7 @@ def test_a_file_too_deep_to_be_searched_keeps_its_problems() -> None:
 
 def test_a_diagnostic_is_json_for_machines_and_one_line_for_people() -> None:
     """Both forms carry code or place, and control characters stay on their line."""
-    one = Diagnostic("policy.x", Severity.ERROR, "/a", 3, 9, "bad\x1b[2J\n", "mend it")
+    one = Diagnostic("policy.x", Severity.ERROR, "/a", 3, 9, "bad\x1b[2J\n", "mend it", "guardrail:m")
     assert one.text("p.json") == "p.json:3:9: /a: bad\\x1b[2J\\n (mend it)"
     assert one.to_dict() == {
         "code": "policy.x",
@@ -29,4 +29,6 @@ def test_a_diagnostic_is_json_for_machines_and_one_line_for_people() -> None:
         "column": 9,
         "message": "bad\x1b[2J\n",
         "remedy": "mend it",
+        "rule": "guardrail:m",
+        "suppressed": None,
     }

@@ -7,11 +7,18 @@ from typing import Any
 import pytest
 
 from gatekeeper.documents.diagnostics import Severity
+from gatekeeper.model.reasons import HOLD_CATEGORIES
 from gatekeeper.review.load import check_policy_document, load_policy_document
 from gatekeeper.review.warnings import warnings_for
 from tests.review.documents import FULL, MISSING, changed, encoded
 
-QUIET = changed(changed(FULL, "constraints/0/stages", MISSING), "guardrails/0/threshold", 0.5)
+HOLD = {"retry_after_seconds": 300, "owners": ["sre"]}
+QUIET = {
+    **changed(changed(FULL, "constraints/0/stages", MISSING), "guardrails/0/threshold", 0.5),
+    "stages": ["DRY_RUN", "SHADOW", "CANARY_4", "CANARY_20", "ROLLOUT_100"],
+    "holds": dict.fromkeys(HOLD_CATEGORIES, HOLD),
+}
+QUIET["guardrails"][0]["stages"] = ["CANARY_20", "ROLLOUT_100"]
 GUARDRAIL = QUIET["guardrails"][0]
 CONSTRAINT = QUIET["constraints"][0]
 
@@ -36,8 +43,8 @@ def test_a_policy_that_answers_everything_has_no_warning() -> None:
             "policy.budget_without_baseline_rule",
         ),
         ("guardrails/0/range", MISSING, "/guardrails/0", "policy.guardrail_without_range"),
-        ("guardrails/0/range", [0.6, 1], "/guardrails/0/threshold", "policy.threshold_outside_range"),
-        ("guardrails/0/threshold", 1.5, "/guardrails/0/threshold", "policy.threshold_outside_range"),
+        ("guardrails/0/range", [0.6, 1], "/guardrails/0/threshold", "policy.limit_always_fires"),
+        ("guardrails/0/threshold", 1.5, "/guardrails/0/threshold", "policy.limit_never_fires"),
         ("guardrails/0/budget_ratio", 2, "/guardrails/0/budget_ratio", "policy.budget_ratio_above_one"),
         ("promotion_gate", MISSING, "", "policy.no_promotion_gate"),
         ("missing_data_policy/max_freshness_seconds", MISSING, "/missing_data_policy", "policy.no_freshness_limit"),
@@ -49,7 +56,7 @@ def test_a_policy_that_answers_everything_has_no_warning() -> None:
         ),
         (
             "missing_data_policy/required_metrics",
-            ["a", "b", "a"],
+            ["error_rate", "data_loss_events", "error_rate"],
             "/missing_data_policy/required_metrics/2",
             "policy.duplicate_required_metric",
         ),
@@ -66,18 +73,21 @@ def test_what_a_policy_leaves_open_is_warned_about(path: str, value: Any, pointe
 def test_ho_04_a_guardrail_whose_unit_nobody_wrote_down_is_warned_about() -> None:
     """HO-04: a percent for a ratio passes by arithmetic; with a range stated it is invalid evidence."""
     success = {"metric": "success_rate", "op": ">=", "threshold": 0.99, "budget_delta": 0.005}
-    errors = {"metric": "new_errors", "op": "<=", "threshold": 5, "budget_delta": 5}
-    assert warned({**QUIET, "guardrails": [success, errors]}) == [
+    errors = {"metric": "new_errors", "op": "<=", "threshold": 5, "budget_delta": 4}
+    success_only = {**QUIET, "missing_data_policy": {**QUIET["missing_data_policy"], "required_metrics": []}}
+    assert warned({**success_only, "guardrails": [success, errors]}) == [
         ("/guardrails/0", "policy.guardrail_without_range"),
         ("/guardrails/1", "policy.guardrail_without_range"),
     ]
-    assert warned({**QUIET, "guardrails": [{**success, "range": [0, 1]}, {**errors, "range": [0, 1000000]}]}) == []
+    assert (
+        warned({**success_only, "guardrails": [{**success, "range": [0, 1]}, {**errors, "range": [0, 1000000]}]}) == []
+    )
 
 
 @pytest.mark.parametrize("key", ["budget_delta", "budget_ratio"])
 def test_each_kind_of_budget_needs_a_baseline_rule(key: str) -> None:
     """A budget that nothing checks is no budget."""
-    bare = changed(changed(QUIET, "guardrails/0", {"metric": "m", "op": "<=", key: 0.5, "range": [0, 1]}), "holds", {})
+    bare = changed(QUIET, "guardrails/0", {"metric": "error_rate", "op": "<=", key: 0.5, "range": [0, 1]})
     assert warned(bare) == []
     without = changed(bare, "missing_data_policy/on_missing_baseline", MISSING)
     assert warned(without) == [("/missing_data_policy", "policy.budget_without_baseline_rule")]
@@ -85,7 +95,7 @@ def test_each_kind_of_budget_needs_a_baseline_rule(key: str) -> None:
 
 def test_no_budget_needs_no_baseline_rule() -> None:
     """Thresholds alone are compared with nothing."""
-    guardrail = {"metric": "m", "op": "<=", "threshold": 0.5, "range": [0, 1]}
+    guardrail = {"metric": "error_rate", "op": "<=", "threshold": 0.5, "range": [0, 1]}
     document = changed(changed(QUIET, "guardrails/0", guardrail), "missing_data_policy/on_missing_baseline", MISSING)
     assert warned(document) == []
 
@@ -103,7 +113,7 @@ def test_a_gate_that_asks_for_nothing_is_warned_about() -> None:
 
 def test_a_stage_where_no_enforced_rule_is_asked_is_warned_about() -> None:
     """Such a stage accepts whatever happens; a watched guardrail protects nobody."""
-    document = changed(changed(QUIET, "constraints", []), "guardrails/0/stages", ["CANARY_10", "ROLLOUT_100"])
+    document = changed(changed(QUIET, "constraints", []), "guardrails/0/stages", ["CANARY_20", "ROLLOUT_100"])
     bare = [("/stages/0", "policy.stage_without_rule"), ("/stages/1", "policy.stage_without_rule")]
     assert warned(document) == [*bare, ("/stages/2", "policy.stage_without_rule")]
     watched = {**GUARDRAIL, "enforcement": "observe"}
@@ -121,10 +131,14 @@ def test_warnings_have_the_place_of_what_they_are_about() -> None:
     assert loaded is not None
     assert [(one.line, one.column, one.code) for one in found] == [
         (1, 1, "policy.no_promotion_gate"),
+        (1, 1, "policy.hold_category_unnamed"),
         (1, 1, "policy.no_freshness_limit"),
+        (1, 1, "policy.no_stage_wait"),
         (2, 17, "policy.guardrail_without_range"),
     ]
-    assert {one.severity for one in found} == {Severity.WARNING}
+    assert [one.severity for one in found] == [
+        *(Severity.WARNING, Severity.INFO, Severity.WARNING, Severity.INFO, Severity.WARNING),
+    ]
     assert all(one.remedy for one in found)
 
 
