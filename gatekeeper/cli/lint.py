@@ -11,6 +11,7 @@ from gatekeeper.cli.outcome import Outcome
 from gatekeeper.cli.present import layout_of_output
 from gatekeeper.documents.load import read_file
 from gatekeeper.errors import CollectionError
+from gatekeeper.evidence.collection import PrometheusMetric
 from gatekeeper.evidence.lint.lint import lint
 from gatekeeper.render import load
 from gatekeeper.render.diagnostics import collection_page
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gatekeeper.cli.values import Values
+    from gatekeeper.evidence.collection import Collection
     from gatekeeper.model.policy import Policy
     from gatekeeper.render.page import Page
 
@@ -44,6 +46,11 @@ def lint_outcome(path: str, values: Values) -> Outcome:
 
 def lint_page(path: str, policies: Sequence[Policy], *, ask: bool) -> Page:
     """What is to say about one collection file, held against the policies that it feeds. Raises UsageError for `-`."""
+    return lint_file(path, policies, ask=ask)[0]
+
+
+def lint_file(path: str, policies: Sequence[Policy], *, ask: bool) -> tuple[Page, float | None]:
+    """The same, with the length of its window in seconds: the stated one, else the longest that a query looks back."""
     expect_file(path)
     buckets = None
     if ask:
@@ -54,7 +61,7 @@ def lint_page(path: str, policies: Sequence[Policy], *, ask: bool) -> Page:
         data = read_file(path, what="collection file", error=CollectionError, remedy="give the path of a JSON file")
     except CollectionError as error:
         problem = {"code": error.code, "severity": "error", "pointer": "", "line": None, "column": None}
-        return collection_page(path, [{**problem, "message": error.message, "remedy": error.remedy}])
+        return collection_page(path, [{**problem, "message": error.message, "remedy": error.remedy}]), None
     loaded, diagnostics = lint(data, path, policies=policies, ask_buckets=buckets)
     facts = None
     if loaded is not None:
@@ -63,7 +70,21 @@ def lint_page(path: str, policies: Sequence[Policy], *, ask: bool) -> Page:
             "metrics": len(loaded.collection.metrics),
             "collector_digest": loaded.digest,
         }
-    return collection_page(path, [dict(one.to_dict()) for one in diagnostics], collection=facts)
+    page = collection_page(path, [dict(one.to_dict()) for one in diagnostics], collection=facts)
+    return page, None if loaded is None else _window_seconds(loaded.collection)
+
+
+def _window_seconds(collection: Collection) -> float | None:
+    from gatekeeper.model.times import parse_duration
+
+    stated = parse_duration(collection.window)
+    if stated is not None:
+        return stated / 1000
+    if not any(isinstance(metric, PrometheusMetric) for metric in collection.metrics.values()):
+        return None
+    from gatekeeper.evidence.lint.windows import longest_look_seconds  # it loads a parser
+
+    return longest_look_seconds(collection) or None
 
 
 def lint_code(page: Page) -> int:

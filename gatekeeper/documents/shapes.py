@@ -18,7 +18,7 @@ _ONE = {str: "text", float: "a number", int: "an integer", bool: "true or false"
 _MANY = {float: "numbers", int: "integers"}
 
 # what authors write who know another tool; the difference of letters alone would not lead there
-_OTHER_SPELLINGS = {
+OTHER_SPELLINGS = {
     "increase": "up",
     "decrease": "down",
     "higher": "up",
@@ -86,7 +86,7 @@ def closest(word: str, options: Sequence[str]) -> str | None:
     """The option that *word* most likely meant, if any is near enough."""
     import difflib
 
-    other = _OTHER_SPELLINGS.get(word.strip().casefold())
+    other = OTHER_SPELLINGS.get(word.strip().casefold())
     if other in options:
         return other
     by_fold = {option.casefold(): option for option in options}

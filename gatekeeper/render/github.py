@@ -30,6 +30,7 @@ MOST_ANNOTATIONS = 10
 """The runner shows this many annotations of a level per step and drops the rest."""
 
 _LEVELS = {"REJECT": "error", "DEGRADE": "warning"}
+_SEVERITY_LEVELS = {"error": "error", "info": "notice"}
 
 
 def decision(answer: Answer, layout: Layout) -> str:
@@ -67,12 +68,14 @@ def annotation_lines(answer: Answer) -> str:
 
 
 def diagnostic_lines(source: str, diagnostics: Sequence[Mapping[str, Any]]) -> str:
-    """One annotation per diagnostic of the policy file *source*, at the place where it was found."""
+    """One annotation per diagnostic of the file *source*, where it was found; none for a suppressed one."""
     lines: list[str] = []
     for one in diagnostics:
+        if one.get("suppressed") is not None:
+            continue
         place = {"file": source, "line": one.get("line"), "col": one.get("column")}
         text = str(one.get("message")) + (f" ({one['remedy']})" if one.get("remedy") else "")
-        level = "error" if one.get("severity") == "error" else "warning"
+        level = _SEVERITY_LEVELS.get(value_text(one.get("severity")), "warning")
         lines.append(_command(level, value_text(one.get("code")), mask_text(text), place))
     return "".join(lines)
 

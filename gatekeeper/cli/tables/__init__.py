@@ -25,6 +25,7 @@ _TABLES: dict[tuple[str, ...], str] = {
     ("replay",): "records",
     ("verify",): "records",
     ("policy", "check"): "policy",
+    ("policy", "explain"): "policy_explain",
     ("log", "head"): "log",
     ("log", "stat"): "log",
     ("log", "metrics"): "metrics",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gatekeeper.cli.spec import Argument, Command, Option
-from gatekeeper.cli.tables.shared import output
+from gatekeeper.cli.tables.shared import REPORT_FORMATS, output
 
 _CHECK = Command(
     "policy",
@@ -11,8 +11,8 @@ _CHECK = Command(
     handler="gatekeeper.cli.policy:check",
     answer="report",
     help="Do these policies load, and what is odd about them?\n\n"
-    "Exit code 65 if one does not load. With --collection, the file that feeds them is reviewed, too, and held against "
-    "them: exit code 65 if it does not load, 10 if it has a defect.",
+    "Exit code 65 if one does not load, 10 if something is found that --fail-on names, else 0. With --collection, the "
+    "file that feeds them is reviewed, too, and held against them; its defects are errors.",
     arguments=(Argument("files", kind="path", metavar="FILES...", repeat=True, help="Policy files."),),
     options=(
         Option(
@@ -29,7 +29,22 @@ _CHECK = Command(
             requires=("collection",),
             help="Ask its servers, too, for what only they know (the highest bucket of a histogram).",
         ),
-        output("text", "json", "markdown", "github"),
+        Option(
+            "fail_on",
+            "--fail-on",
+            kind="choice",
+            choices=("error", "warning", "info", "never"),
+            metavar="SEVERITY",
+            default="error",
+            help="End with 10 on this severity or a worse one: error, warning, info, never.",
+        ),
+        Option(
+            "fix",
+            "--fix",
+            kind="flag",
+            help="Mend what can be mended without a doubt, in the files; say what was done.",
+        ),
+        output("text", "json", "markdown", "github", *REPORT_FORMATS),
     ),
     examples=(
         ("before a commit", "gatekeeper policy check policies/checkout.json"),
@@ -37,6 +52,9 @@ _CHECK = Command(
             "with what it is fed by",
             "gatekeeper policy check policies/checkout.json --collection collection.json",
         ),
+        ("as a gate for pull requests", "gatekeeper policy check policies/*.json --fail-on warning"),
+        ("for code scanning", "gatekeeper policy check policies/*.json -o sarif"),
+        ("mend what is certain", "gatekeeper policy check policies/checkout.json --fix"),
         ("as annotations of a pull request", "gatekeeper policy check policies/checkout.json -o github"),
     ),
 )
