@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from gatekeeper.model.canonical import number_text
 from gatekeeper.model.policy import Precedence
 from gatekeeper.model.stages import RUN_ID_PATTERN
 from gatekeeper.review.advice_holds import hold_advice
@@ -81,13 +82,14 @@ def _missing_data(policy: Policy, beside: Beside) -> Iterator[Problem]:
         yield remark("policy.no_freshness_limit", _MISSING, message, rule="freshness")
     if oldest is not None and beside.window_seconds is not None and oldest > beside.window_seconds:
         message = (
-            f"evidence may be {oldest:g} s old, and its window is {beside.window_seconds:g} s long: all of it may "
-            "have happened before the window that a fresh reading would have"
+            f"evidence may be {number_text(oldest)} s old, and its window is {number_text(beside.window_seconds)} s "
+            "long: all of it may have happened before the window that a fresh reading would have"
         )
         pointer = f"{_MISSING}/max_freshness_seconds"
         yield remark("policy.freshness_exceeds_window", pointer, message, rule="freshness")
     if oldest is not None and lag is not None and lag >= oldest:
-        message = f"a source that lags {lag:g} s is older than {oldest:g} s already: the skew limit never decides"
+        late, old = number_text(lag), number_text(oldest)
+        message = f"a source that lags {late} s is older than {old} s already: the skew limit never decides"
         pointer = f"{_MISSING}/max_watermark_skew_seconds"
         yield remark("policy.skew_limit_never_fires", pointer, message, rule="skew")
     if part.precedence is Precedence.EVIDENCE_FIRST:

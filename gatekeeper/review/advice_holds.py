@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gatekeeper.model.canonical import number_text
 from gatekeeper.model.document import escape_pointer
 from gatekeeper.model.policy import OnDeadline
 from gatekeeper.model.reasons import HOLD_CATEGORIES, Category
@@ -34,20 +35,26 @@ def hold_advice(policy: Policy, document: Mapping[str, Any]) -> Iterator[Problem
             if owner in hold.owners[:index]:
                 yield remark("policy.duplicate_entry", f"{pointer}/owners/{index}", f"{owner} stands twice", rule=about)
         yield from _times(hold, pointer, about)
-        if hold.on_deadline is OnDeadline.REJECT and category in _OUTAGE:
-            message = f"an outage of {hold.deadline_seconds:g} s rolls a healthy release back"
+        deadline = hold.deadline_seconds
+        if deadline is not None and hold.on_deadline is OnDeadline.REJECT and category in _OUTAGE:
+            message = f"an outage of {number_text(deadline)} s rolls a healthy release back"
             yield remark("policy.outage_rejects", f"{pointer}/on_deadline", message, rule=about)
 
 
 def _times(hold: HoldPolicy, pointer: str, about: str) -> Iterator[Problem]:
     retry, escalate, deadline = hold.retry_after_seconds, hold.escalate_after_seconds, hold.deadline_seconds
     if deadline is not None and deadline <= retry:
-        message = f"the deadline passes after {deadline:g} s, and the hold is first due after {retry:g} s"
+        message = f"{_deadline_text(deadline)}, and the hold is first due after {number_text(retry)} s"
         yield remark("policy.deadline_before_retry", f"{pointer}/deadline_seconds", message, rule=about)
         return  # the other times are reckoned anew with it
     if deadline is not None and escalate >= deadline:
-        message = f"the deadline passes after {deadline:g} s, and somebody is called after {escalate:g} s"
+        message = f"{_deadline_text(deadline)}, and somebody is called after {number_text(escalate)} s"
         yield remark("policy.escalation_after_deadline", f"{pointer}/escalate_after_seconds", message, rule=about)
     if escalate < retry:
-        message = f"somebody is called after {escalate:g} s, and the hold is first due after {retry:g} s"
+        due = f"the hold is first due after {number_text(retry)} s"
+        message = f"somebody is called after {number_text(escalate)} s, and {due}"
         yield remark("policy.escalation_before_retry", f"{pointer}/escalate_after_seconds", message, rule=about)
+
+
+def _deadline_text(seconds: float) -> str:
+    return f"the deadline passes after {number_text(seconds)} s"

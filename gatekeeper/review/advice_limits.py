@@ -6,6 +6,7 @@ Numbers are compared as the evaluator compares them, as the decimal numbers that
 from __future__ import annotations
 
 from gatekeeper.evaluator.numbers import left_of_budget
+from gatekeeper.model.canonical import number_text
 from gatekeeper.model.policy import Operator
 from gatekeeper.review.catalogue import remark
 
@@ -35,13 +36,13 @@ def _threshold(guardrail: Guardrail, pointer: str) -> Iterator[Problem]:
         return
     low, high = guardrail.range
     about = f"guardrail:{guardrail.metric}"
-    limit = f"{guardrail.op.value} {threshold:g}"
+    limit = f"{guardrail.op.value} {number_text(threshold)}"
     best, worst = (low, high) if guardrail.op.lower_is_better else (high, low)
     if is_healthy(guardrail.op, worst, threshold):
-        message = f"{guardrail.metric} lies between {low:g} and {high:g}: nothing violates {limit}"
+        message = f"{_range_text(guardrail)}: nothing violates {limit}"
         yield remark("policy.limit_never_fires", place, message, rule=about)
     elif not is_healthy(guardrail.op, best, threshold):
-        message = f"{guardrail.metric} lies between {low:g} and {high:g}: everything violates {limit}"
+        message = f"{_range_text(guardrail)}: everything violates {limit}"
         yield remark("policy.limit_always_fires", place, message, rule=about)
 
 
@@ -53,11 +54,11 @@ def _budget_delta(guardrail: Guardrail, pointer: str) -> Iterator[Problem]:
         message = f"{guardrail.metric} may not worsen at all: the smallest difference to the baseline rejects"
         yield remark("policy.budget_of_zero", place, message, rule=about)
     elif guardrail.range is not None and left_of_budget(guardrail.range[1], guardrail.range[0], budget) >= 0:
-        low, high = guardrail.range
-        message = f"{guardrail.metric} lies between {low:g} and {high:g}: nothing worsens by more than {budget:g}"
+        message = f"{_range_text(guardrail)}: nothing worsens by more than {number_text(budget)}"
         yield remark("policy.limit_never_fires", place, message, rule=about)
     elif _lies_behind_threshold(guardrail, budget):
-        message = f"where {guardrail.metric} has worsened by more than {budget:g}, the threshold is violated already"
+        worsened = f"{guardrail.metric} has worsened by more than {number_text(budget)}"
+        message = f"where {worsened}, the threshold is violated already"
         yield remark("policy.budget_beyond_threshold", place, message, rule=about)
 
 
@@ -89,11 +90,7 @@ def _budget_ratio(guardrail: Guardrail, pointer: str) -> Iterator[Problem]:
         message = f"{guardrail.metric} may worsen by more than its baseline: 1 is 100 %"
         yield remark("policy.budget_ratio_above_one", place, message, rule=about)
     elif guardrail.range is not None and _covers_range(guardrail.op, *guardrail.range, budget):
-        low, high = guardrail.range
-        message = (
-            f"{guardrail.metric} lies between {low:g} and {high:g}: nothing worsens by more than {budget:g} of its "
-            "baseline"
-        )
+        message = f"{_range_text(guardrail)}: nothing worsens by more than {number_text(budget)} of its baseline"
         yield remark("policy.limit_never_fires", place, message, rule=about)
 
 
@@ -117,3 +114,9 @@ def is_healthy(op: Operator, value: float, threshold: float) -> bool:
     if op is Operator.GE:
         return value >= threshold
     return value > threshold
+
+
+def _range_text(guardrail: Guardrail) -> str:
+    assert guardrail.range is not None
+    low, high = guardrail.range
+    return f"{guardrail.metric} lies between {number_text(low)} and {number_text(high)}"

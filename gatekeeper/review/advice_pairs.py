@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
+from gatekeeper.model.canonical import number_text
 from gatekeeper.model.policy import ConstraintKind, Direction, Enforcement, Operator
 from gatekeeper.review.advice_limits import is_healthy
 from gatekeeper.review.catalogue import remark
@@ -146,4 +147,5 @@ def _primaries(policy: Policy) -> Iterator[Problem]:
 
 
 def _limit(guardrail: Guardrail) -> str:
-    return f"{guardrail.op.value} {guardrail.threshold:g}"
+    assert guardrail.threshold is not None
+    return f"{guardrail.op.value} {number_text(guardrail.threshold)}"

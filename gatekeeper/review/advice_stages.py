@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gatekeeper.evaluator.numbers import left_of_budget
+from gatekeeper.model.canonical import number_text
 from gatekeeper.model.policy import Enforcement
 from gatekeeper.model.stages import ROLLOUT_100, is_exposed, stage_percent
 from gatekeeper.review.catalogue import remark
@@ -79,7 +80,8 @@ def _jumps(policy: Policy) -> Iterator[Problem]:
     for index, stage in enumerate(policy.stages):
         percent = stage_percent(stage) or 0
         if before and left_of_budget(percent, 0, LARGEST_JUMP, before) < 0:
-            message = f"from {before:g} to {percent:g} percent: {percent / before:.3g} times as many users in one step"
+            steps = f"from {number_text(before)} to {number_text(percent)} percent"
+            message = f"{steps}: {percent / before:.3g} times as many users in one step"
             yield remark("policy.canary_jump", f"/stages/{index}", message, rule=f"stage:{stage}")
         before = percent
 

@@ -20,7 +20,7 @@ COMMANDS = pytest.mark.parametrize("each", tables.every(), ids=lambda each: " ".
 
 SPEC_8 = {
     ("init",), ("demo",), ("check",), ("run",), ("resume",), ("reevaluate",), ("stop",), ("queue",), ("status",),
-    ("explain",), ("replay",), ("verify",), ("collect",), ("policy", "check"), ("log", "head"),
+    ("explain",), ("replay",), ("verify",), ("collect",), ("policy", "check"), ("policy", "explain"), ("log", "head"),
     ("log", "metrics"), ("log", "rebuild"), ("log", "stat"), ("log", "rotate"), ("log", "archive"), ("log", "prune"),
     ("log", "checkpoint"), ("log", "prove"), ("log", "check-proof"),
 }  # fmt: skip

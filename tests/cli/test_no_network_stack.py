@@ -57,6 +57,7 @@ WITHOUT_EVIDENCE = {
     "log rotate": ["log", "rotate"],
     "log archive": ["log", "archive"],
     "policy check": ["policy", "check", POLICY],
+    "policy explain": ["policy", "explain", POLICY],
     "queue": ["queue"],
     "replay": ["replay", "--run", RUN],
     "status": ["status"],

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.slow
 
 IN_A_CHECKOUT = [
     "docs/formats/event.md",
+    "docs/formats/policy-check.md",
     "docs/guides/holds.md",
     "docs/guides/incident-replay.md",
     "docs/guides/proof.md",

@@ -46,7 +46,7 @@ def merged(document: Any, patch: Any) -> Any:
 
 def quiet() -> dict[str, Any]:
     """The policy of the page that leaves nothing open."""
-    document: dict[str, Any] = json.loads(blocks(PAGE, "json")[0])
+    document: dict[str, Any] = json.loads(blocks(PAGE, "json")[-1])
     return document
 
 
