@@ -97,12 +97,10 @@ def _budget_ratio(guardrail: Guardrail, pointer: str) -> Iterator[Problem]:
 def _covers_range(op: Operator, low: float, high: float, budget: float) -> bool:
     """Whether no value within the range is worse than any baseline within it by more than the budget (at most 1).
 
-    The worsening up to the worst value, less `budget * |baseline|`, is largest at the baseline named here; around
-    a baseline of 0 every ratio is exceeded.
+    The worsening up to the worst value, less `budget * |baseline|`, is largest at the baseline that is best. Where the
+    range holds values around 0, the worsening there is more than any share of its baseline, and so it is at the best.
     """
-    if op.lower_is_better:
-        return (low > 0 or high <= 0) and left_of_budget(high, low, budget, low) >= 0
-    return (low >= 0 or high < 0) and left_of_budget(high, low, budget, high) >= 0
+    return left_of_budget(high, low, budget, low if op.lower_is_better else high) >= 0
 
 
 def is_healthy(op: Operator, value: float, threshold: float) -> bool:

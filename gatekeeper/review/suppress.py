@@ -20,7 +20,7 @@ def unused(policy: Policy, problems: Iterable[Problem]) -> Iterator[Problem]:
     """A remark for each suppression that no problem meets: what it answered is gone, or it never was there."""
     problems = list(problems)
     for index, one in enumerate(policy.suppressions):
-        if one.code == UNUSED or not any(_meets(one, problem) for problem in problems):
+        if not any(_meets(one, problem) for problem in problems):
             about = one.code + (f" of {one.rule}" if one.rule is not None else "")
             known = "" if one.code in CATALOGUE else "; there is no such code"
             yield remark(UNUSED, f"/suppressions/{index}", f"nothing is remarked with {about}{known}")
