@@ -100,6 +100,7 @@ def test_a_stray_suppression_goes(left: list[dict[str, str]], expected: str | No
         {"guardrails": [{"metric": "m", "op": "=", "threshold": 5}]},
         {"guardrails": [{"metric": "m", "op": "<=", "threshold": 5, "range": [1, 1]}]},
         {"missing_data_policy": {"on_missing": "ACCEPT"}},
+        {"primary": [{"metric": "goal", "direction": "pu"}]},  # letters in another order are another word
         {"stages": ["CANARY_50", "CANARY_20", "ROLLOUT_100"]},
     ],
 )
