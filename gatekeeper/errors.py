@@ -67,6 +67,12 @@ class CollectionError(InputRefusedError):
     code = "collection.invalid"
 
 
+class GoldenCaseError(InputRefusedError):
+    """A golden case that does not load, or an event that cannot be made one."""
+
+    code = "golden.invalid"
+
+
 class DocumentError(InputRefusedError):
     """Bytes that are not strict JSON; `line` and `column` count from 1."""
 

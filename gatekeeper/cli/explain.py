@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 
 def explain(values: Values) -> Outcome:
     """Each rule, what it saw, what it allows, and what to do about it."""
-    event = _find(values.texts("log"), values.text("event"))
+    event = find_in_log(values.texts("log"), values.text("event"))
     return page_outcome(explain_page(event), values)
 
 
-def _find(paths: tuple[str, ...], wanted: str) -> Mapping[str, Any]:
+def find_in_log(paths: tuple[str, ...], wanted: str) -> Mapping[str, Any]:
+    """The event of this `event_id` or seq in the files that `--log` names. Raises InputRefusedError."""
     if len(paths) == 1 and not has_pattern(paths[0]):
         event = open_ledger(paths[0]).view().event(wanted)  # one look-up in the projection's index
         if event is not None:

@@ -25,6 +25,8 @@ _TABLES: dict[tuple[str, ...], str] = {
     ("replay",): "records",
     ("verify",): "records",
     ("policy", "check"): "policy",
+    ("policy", "test"): "policy_test",
+    ("policy", "suggest-cases"): "policy_test",
     ("policy", "explain"): "policy_explain",
     ("log", "head"): "log",
     ("log", "stat"): "log",
