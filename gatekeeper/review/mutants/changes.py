@@ -58,19 +58,19 @@ def _guardrail(path: Path, guardrail: Mapping[str, Any]) -> Iterator[Change]:
     yield Change(rule, path, REMOVED, "the guardrail removed")
     yield from _other(rule, (*path, "enforcement"), guardrail.get("enforcement", "enforce"), _ENFORCEMENTS)
     edge = f"{metric} at exactly {_text(guardrail['threshold'])}" if "threshold" in guardrail else ""
-    yield Change(rule, (*path, "op"), _EDGE[op], f"{op} -> {_EDGE[op]}", edge)
-    yield Change(rule, (*path, "op"), _TURNED[op], f"{op} -> {_TURNED[op]}")
+    yield Change(rule, (*path, "op"), _EDGE[op], f"op {op} -> {_EDGE[op]}", edge)
+    yield Change(rule, (*path, "op"), _TURNED[op], f"op {op} -> {_TURNED[op]}")
     scale = _scale(guardrail)
     yield from _limit(rule, (*path, "threshold"), guardrail, f"{metric} at {{}}", scale=scale)
     worse = f"{metric} worse than its baseline by {{}}"
     yield from _limit(f"budget:{metric}", (*path, "budget_delta"), guardrail, worse, scale=scale)
     yield from _limit(f"budget_ratio:{metric}", (*path, "budget_ratio"), guardrail, worse + " of it")
     if "range" in guardrail:
-        yield Change(rule, (*path, "range"), REMOVED, "removed", f"{metric} out of its range")
+        yield Change(rule, (*path, "range"), REMOVED, "range removed", f"{metric} out of its range")
         for place, bound in enumerate(guardrail["range"]):
             for value in neighbours(bound, scale=scale):
-                words, needs = f"{_text(bound)} -> {_text(value)}", f"{metric} between the two"
-                yield Change(rule, (*path, "range", place), value, words, needs)
+                words = f"range {'low' if place == 0 else 'high'} {_text(bound)} -> {_text(value)}"
+                yield Change(rule, (*path, "range", place), value, words, f"{metric} at {_between(bound, value)}")
     yield from _stages(rule, path, guardrail)
 
 
@@ -92,9 +92,11 @@ def _missing_data(part: Mapping[str, Any]) -> Iterator[Change]:
     baseline, place = part.get("on_missing_baseline"), (*path, "on_missing_baseline")
     for value in ("DEGRADE", "REJECT"):
         if value != baseline:
-            yield Change("on_missing_baseline", place, value, f"{baseline or 'not stated'} -> {value}")
+            yield Change(
+                "on_missing_baseline", place, value, f"on_missing_baseline {baseline or 'not stated'} -> {value}"
+            )
     if baseline is not None:
-        yield Change("on_missing_baseline", place, REMOVED, "removed", "no baseline at all")
+        yield Change("on_missing_baseline", place, REMOVED, "on_missing_baseline removed", "no baseline at all")
     precedence = part.get("precedence", "violations_first")
     yield from _other("precedence", (*path, "precedence"), precedence, _PRECEDENCES)
 
@@ -134,17 +136,18 @@ def _evidence(part: Mapping[str, Any]) -> Iterator[Change]:
 
 def _limit(rule: str, path: Path, part: Mapping[str, Any], needs: str, *, scale: float = 1) -> Iterator[Change]:
     """A limit a little lower, a little higher, and gone; *needs* has a place for the number between old and new."""
-    limit = part.get(str(path[-1]))
+    key = str(path[-1])
+    limit = part.get(key)
     if limit is None:
         return
     for value in neighbours(limit, scale=scale):
-        between = f"{_text(min(limit, value))} to {_text(max(limit, value))}"
-        yield Change(rule, path, value, f"{_text(limit)} -> {_text(value)}", needs.format(between))
-    yield Change(rule, path, REMOVED, f"{_text(limit)} removed")
+        words = f"{key} {_text(limit)} -> {_text(value)}"
+        yield Change(rule, path, value, words, needs.replace("{}", _between(limit, value)))
+    yield Change(rule, path, REMOVED, f"{key} removed")
 
 
 def _other(rule: str, path: Path, value: str, others: Mapping[str, str]) -> Iterator[Change]:
-    yield Change(rule, path, others[value], f"{value} -> {others[value]}")
+    yield Change(rule, path, others[value], f"{path[-1]} {value} -> {others[value]}")
 
 
 def _stages(rule: str, path: Path, part: Mapping[str, Any]) -> Iterator[Change]:
@@ -166,6 +169,10 @@ def _scale(guardrail: Mapping[str, Any]) -> float:
     """The size of what a guardrail measures, by the largest number that it states; 1 where all are 0."""
     stated = [guardrail.get("threshold", 0), guardrail.get("budget_delta", 0), *guardrail.get("range", ())]
     return max(map(abs, stated)) or 1
+
+
+def _between(one: float, other: float) -> str:
+    return f"{_text(min(one, other))} to {_text(max(one, other))}"
 
 
 def _text(number: float) -> str:
