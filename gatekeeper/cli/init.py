@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 FILES = {
     "policies/rollout.json": "policy.json",
     "policies/README.md": "policies.md",
+    "policies/golden/accept.json": "golden-accept.json",
+    "policies/golden/hold.json": "golden-hold.json",
+    "policies/golden/reject.json": "golden-reject.json",
     "collections/rollout.json": "collection.json",
     "collections/README.md": "collections.md",
     "snapshots/example.json": "snapshot.json",

@@ -88,6 +88,15 @@ def test_the_starter_policy_begins_without_warnings(capfd: pytest.CaptureFixture
     assert report["diagnostics"] == []
 
 
+@pytest.mark.usefixtures("laid_out")
+def test_the_starter_cases_pass_as_they_are_laid_out(capfd: pytest.CaptureFixture[str]) -> None:
+    """One for each verdict; the first rests on the snapshot that is laid out beside."""
+    capfd.readouterr()
+    assert run(["policy", "test", "-o", "json"]) == 0
+    cases = json.loads(capfd.readouterr().out)["cases"]
+    assert [case["found"]["verdict"] for case in cases] == ["ACCEPT", "DEGRADE", "REJECT"]
+
+
 def test_the_first_check_is_accepted_when_typed_as_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

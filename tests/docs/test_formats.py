@@ -18,6 +18,8 @@ from gatekeeper.model.reasons import fixed_verdict
 from gatekeeper.model.snapshot import read_snapshot
 from gatekeeper.model.stages import DEFAULT_STAGES
 from gatekeeper.render import actions, codes
+from gatekeeper.review.golden import case
+from gatekeeper.review.golden.load import case_problems
 from gatekeeper.review.load import load_policy_document
 from tests.docs.console import blocks, read
 
@@ -129,6 +131,26 @@ def test_defaults_of_a_policy_are_those_of_the_program() -> None:
     assert f"`{json.dumps(list(DEFAULT_STAGES))}`" in read(POLICY)
 
 
+@pytest.mark.parametrize("kind", [case.GoldenCase, case.CaseContext, case.Expectation])
+def test_every_key_of_a_golden_case_is_explained(kind: type[Any]) -> None:
+    """One that the page lacks would be found by nobody."""
+    page = read("docs/formats/golden-case.md")
+    assert {field.name for field in fields(kind)} <= set(re.findall(r"`(\w+)`", page))
+
+
+def test_every_reason_why_a_golden_case_does_not_load_is_named() -> None:
+    """Those beyond keys and types, which all reviewed files share."""
+    page = read("docs/formats/golden-case.md")
+    named = set(re.findall(r"`(golden\.\w+)`", page))
+    assert named == {
+        "golden.policy_refused",
+        "golden.snapshot_refused",
+        "golden.bad_time",
+        "golden.empty_text",
+        "golden.nothing_expected",
+    }
+
+
 def test_every_key_of_a_snapshot_is_explained() -> None:
     """Names that the program reads, and those of the contract's example."""
     (example,) = blocks(SNAPSHOT, "json")
@@ -233,6 +255,7 @@ def test_every_command_is_named_in_the_documentation() -> None:
         "docs/guides/proof.md",
         "docs/guides/retention.md",
         "docs/guides/monitoring.md",
+        "docs/guides/policy-test.md",
     ]
     text = "".join(read(page) for page in pages) + read("Makefile")
     for command in tables.every():
@@ -245,6 +268,8 @@ def test_the_examples_of_the_format_pages_load() -> None:
     assert load_policy_document(smallest.encode()).policy.policy_id == "smallest"
     (example,) = blocks(SNAPSHOT, "json")
     assert read_snapshot(example.encode()).metrics["error_rate_5m"] == 0.008
+    (golden,) = blocks("docs/formats/golden-case.md", "json")
+    assert case_problems(json.loads(golden)) == []
     for block in blocks("docs/guides/holds.md", "json"):
         holds = {"policy_id": "p", "policy_version": "1", "constraints": [{"kind": "must_be_zero", "metric": "m"}]}
         loaded = load_policy_document(json.dumps({**holds, **json.loads(block)}).encode())

@@ -24,10 +24,12 @@ _TROUBLES = {"DEGRADE": "REJECT", "REJECT": "DEGRADE"}
 _PRECEDENCES = {"violations_first": "evidence_first", "evidence_first": "violations_first"}
 _DIRECTIONS = {"up": "down", "down": "up"}
 
+_SETTING = "setting"  # it has no finding of its own, and decides for those of many rules
+
 _TIMES = (
     ("max_freshness_seconds", "freshness", "evidence of an age of {} s"),
     ("max_watermark_skew_seconds", "skew", "a source that lags {} s behind the newest"),
-    ("max_baseline_age_seconds", "baseline", "a baseline of an age of {} s"),
+    ("max_baseline_age_seconds", "baseline age", "a baseline of an age of {} s"),
 )
 
 
@@ -85,20 +87,18 @@ def _missing_data(part: Mapping[str, Any]) -> Iterator[Change]:
     path: Path = ("missing_data_policy",)
     for index, metric in enumerate(part.get("required_metrics", ())):
         yield Change(f"required:{metric}", (*path, "required_metrics", index), REMOVED, f"{metric} not required")
-    yield from _other("on_missing", (*path, "on_missing"), part.get("on_missing", "DEGRADE"), _TROUBLES)
+    yield from _other(_SETTING, (*path, "on_missing"), part.get("on_missing", "DEGRADE"), _TROUBLES)
     for key, rule, needs in _TIMES:
         yield from _limit(rule, (*path, key), part, needs)
-    yield from _other("on_stale", (*path, "on_stale"), part.get("on_stale", "DEGRADE"), _TROUBLES)
+    yield from _other(_SETTING, (*path, "on_stale"), part.get("on_stale", "DEGRADE"), _TROUBLES)
     baseline, place = part.get("on_missing_baseline"), (*path, "on_missing_baseline")
     for value in ("DEGRADE", "REJECT"):
         if value != baseline:
-            yield Change(
-                "on_missing_baseline", place, value, f"on_missing_baseline {baseline or 'not stated'} -> {value}"
-            )
+            yield Change(_SETTING, place, value, f"on_missing_baseline {baseline or 'not stated'} -> {value}")
     if baseline is not None:
-        yield Change("on_missing_baseline", place, REMOVED, "on_missing_baseline removed", "no baseline at all")
+        yield Change(_SETTING, place, REMOVED, "on_missing_baseline removed", "no baseline at all")
     precedence = part.get("precedence", "violations_first")
-    yield from _other("precedence", (*path, "precedence"), precedence, _PRECEDENCES)
+    yield from _other(_SETTING, (*path, "precedence"), precedence, _PRECEDENCES)
 
 
 def _primary(path: Path, primary: Mapping[str, Any]) -> Iterator[Change]:
@@ -118,7 +118,7 @@ def _promotion(gate: Mapping[str, Any], primaries: Sequence[Mapping[str, Any]]) 
     lifts = [primary["min_lift"] for primary in primaries if primary.get("min_lift")]
     scale = max(map(abs, lifts), default=1)
     yield from _limit("promotion:ci_bound", (*path, "require_ci_low_gt"), gate, "a bound of {}", scale=scale)
-    yield from _other("on_not_ready", (*path, "on_not_ready"), gate.get("on_not_ready", "DEGRADE"), _TROUBLES)
+    yield from _other(_SETTING, (*path, "on_not_ready"), gate.get("on_not_ready", "DEGRADE"), _TROUBLES)
 
 
 def _stage_policy(part: Mapping[str, Any]) -> Iterator[Change]:
@@ -131,7 +131,7 @@ def _evidence(part: Mapping[str, Any]) -> Iterator[Change]:
     for index, name in enumerate(part.get("required", ())):
         yield Change(f"evidence:{name}", ("evidence", "required", index), REMOVED, f"{name} not required")
     on_missing = part.get("on_missing", "DEGRADE")
-    yield from _other("evidence.on_missing", ("evidence", "on_missing"), on_missing, _TROUBLES)
+    yield from _other(_SETTING, ("evidence", "on_missing"), on_missing, _TROUBLES)
 
 
 def _limit(rule: str, path: Path, part: Mapping[str, Any], needs: str, *, scale: float = 1) -> Iterator[Change]:
