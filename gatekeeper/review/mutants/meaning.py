@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 
 def meaning(policy: Policy) -> Meaning:
-    """A normal form of *policy*, comparable and hashable: what is asked at each stage, to enter and to remain."""
+    """A normal form of *policy*, comparable and hashable: what is asked at each stage, to enter and to remain.
+
+    Which metrics are needed at a stage, in which order and by what code their absence goes, follows from all of it:
+    every rule is asked at some stage, and a limit that is left out has another one of its metric at its place.
+    """
     plans = [
         stage_plan(policy, stage, is_entering=is_entering) for stage in policy.stages for is_entering in (True, False)
     ]
@@ -30,17 +34,12 @@ def meaning(policy: Policy) -> Meaning:
 def _at_stage(policy: Policy, plan: StagePlan) -> Meaning:
     missing, limits = policy.missing_data_policy, limits_of(policy.guardrails, plan.stage)
     has_budgets = any(limit[2] != "threshold" for limit in limits)
-    asked = set(plan.asked_metrics)
     return (
         plan.stage,
         # required metrics and constraints: a repeated one repeats its code, which is named once
         tuple(dict.fromkeys((required.metric, required.kind) for required in plan.required)),
         tuple(dict.fromkeys((one.metric, one.is_boolean) for one in plan.constraints if one.is_asked)),
         limits,
-        # metrics whose times count, in the order in which the first trouble is looked for
-        plan.asked_metrics,
-        plan.window_metrics if plan.has_stage_policy else (),
-        tuple((one.name, one.absent.code) for one in plan.metrics if one.name in asked),
         (plan.max_freshness_seconds, plan.max_skew_seconds),
         (plan.max_baseline_age_seconds, plan.holds_without_baseline) if has_budgets else (),
         (plan.has_stage_policy, plan.min_stage_seconds),

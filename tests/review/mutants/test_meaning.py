@@ -106,6 +106,8 @@ def test_a_limit_that_others_make_superfluous_has_no_meaning_of_its_own(one: Gua
         ([LOOSE, OTHER, STRICT], [OTHER, STRICT]),  # the order of the codes differs where both fire
         ([STRICT, {**LOOSE, "range": [0, 100]}], [STRICT]),  # 101 is invalid for one of them
         ([STRICT, {**LOOSE, "op": ">="}], [STRICT]),
+        ([{**LOOSE, "budget_delta": 3}, STRICT], [BUDGET, STRICT]),  # the budget's code stands between the two
+        ([STRICT, {**STRICT, "op": "<"}], [STRICT]),  # 10 is refused by one of them
         ([{**STRICT, "stages": ["CANARY_10"]}, LOOSE], [{**STRICT, "stages": ["CANARY_10"]}]),
         ([{**STRICT, "range": [0, 10]}], [{**STRICT, "range": [0, 10], "op": "<"}]),  # 10 is a value it can have
         ([{**STRICT, "range": [0, 10.5]}], [{**STRICT, "range": [0, 10.5], "threshold": 10.4}]),
@@ -116,6 +118,58 @@ def test_a_limit_that_others_make_superfluous_has_no_meaning_of_its_own(one: Gua
 def test_a_limit_that_can_make_a_difference_keeps_its_meaning(one: Guardrails, other: Guardrails) -> None:
     """A change that would be taken for harmless here would hide from every reviewer."""
     assert meaning(policy(*one)) != meaning(policy(*other))
+
+
+GATE: dict[str, Any] = {
+    "primary": [{"metric": "g", "direction": "up", "min_lift": 1}],
+    "promotion_gate": {"required_for_stages": ["CANARY_50"], "min_sample_size": 10, "require_ci_low_gt": 0},
+}
+
+
+@pytest.mark.parametrize(
+    ("rules", "one", "other"),
+    [
+        ([STRICT], {"missing_data_policy": {"precedence": "evidence_first"}}, {}),
+        ([STRICT], {"missing_data_policy": {"on_missing": "REJECT"}}, {}),
+        ([STRICT], {"missing_data_policy": {"on_missing_baseline": "REJECT"}}, {}),  # a problem may state the code
+        ([BUDGET], {"missing_data_policy": {"on_missing_baseline": "DEGRADE"}}, {}),
+        ([STRICT], {"missing_data_policy": {"max_freshness_seconds": 9}}, {}),
+        ([STRICT], {"missing_data_policy": {"max_watermark_skew_seconds": 9}}, {}),
+        ([STRICT], {"missing_data_policy": {"required_metrics": ["m"]}}, {}),
+        ([STRICT], {"stage_policy": {}}, {}),
+        ([STRICT], {"stage_policy": {"min_stage_seconds": 9}}, {"stage_policy": {}}),
+        ([STRICT], {"evidence": {"required": ["approval"]}}, {}),
+        ([STRICT], {"evidence": {"required": ["a", "b"]}}, {"evidence": {"required": ["b", "a"]}}),
+        ([STRICT], {"constraints": [{"kind": "must_be_zero", "metric": "c"}]}, {}),
+        ([STRICT], GATE, {}),
+        ([STRICT], GATE, {**GATE, "promotion_gate": {**GATE["promotion_gate"], "min_sample_size": 11}}),
+        ([STRICT], GATE, {**GATE, "promotion_gate": {**GATE["promotion_gate"], "require_ci_low_gt": 1}}),
+        ([STRICT], GATE, {**GATE, "promotion_gate": {**GATE["promotion_gate"], "on_not_ready": "REJECT"}}),
+        ([STRICT], GATE, {**GATE, "primary": [{"metric": "g", "direction": "down", "min_lift": 1}]}),
+        ([STRICT], GATE, {**GATE, "primary": [{"metric": "g", "direction": "up"}]}),
+    ],
+)
+def test_a_setting_that_some_evidence_asks_for_is_part_of_the_meaning(
+    rules: Guardrails, one: dict[str, Any], other: dict[str, Any]
+) -> None:
+    """Each is worth a case."""
+    assert meaning(policy(*rules, **one)) != meaning(policy(*rules, **other))
+
+
+def test_a_guardrail_that_only_watches_says_what_a_required_metric_may_be() -> None:
+    """With it true is no value of the metric, without it true is one: the one thing that it decides."""
+    needed = {"missing_data_policy": {"required_metrics": ["n"]}}
+    watching = policy(STRICT, {**OTHER, "enforcement": "observe"}, **needed)
+    assert meaning(watching) != meaning(policy(STRICT, **needed))
+
+
+def test_codes_keep_their_order_even_where_the_metrics_are_asked_in_the_same() -> None:
+    """m is asked first in both; where m and n are beyond their limits, the codes come in another order."""
+    needed = {"missing_data_policy": {"required_metrics": ["m"]}}
+    assert meaning(policy(LOOSE, OTHER, STRICT, **needed)) != meaning(policy(OTHER, STRICT, **needed))
+    never = {**LOOSE, "range": [0, 15]}  # reports unusable evidence first
+    strict = {**STRICT, "range": [0, 15]}
+    assert meaning(policy(never, OTHER, strict, **needed)) != meaning(policy(OTHER, strict, **needed))
 
 
 def test_settings_count_where_something_asks_for_them() -> None:
