@@ -22,11 +22,18 @@ if TYPE_CHECKING:
     from gatekeeper.review.golden.case import LoadedCase
     from gatekeeper.review.golden.suggest import Suggestion
 
+OFTEN = 2
+"""In how many decisions something must stand to recur, unless a caller says otherwise."""
+
 
 def make_cases(values: Values) -> Outcome:
     """Write a case for each event of `--from-log`; nothing is written if one cannot be, and no file is replaced."""
     from gatekeeper.cli.explain import find_in_log
 
+    if values.text("output") == "junit":
+        raise UsageError(
+            "--from-log makes cases and runs none, so there is no test report", remedy="use another output"
+        )
     directories = values.texts("cases") or (DEFAULT_DIRECTORY,)
     if len(directories) != 1 or os.path.isfile(directories[0]):
         raise UsageError("--from-log writes into one directory", remedy="give one DIR, or none for policies/golden")
@@ -75,7 +82,7 @@ def suggest(values: Values) -> Outcome:
     with opened_log(values.texts("log")) as sources, watched("counting") as progress:
         scan = Scan(sources, wanted, Pace(progress=progress))
         found = recurring(line.event for line in scan.lines() if line.event is not None)
-    least = values.integer("at_least") or 1
+    least = values.integer("at_least") or OFTEN
     open_ones = without_case(found, cases, at_least=least)
     covered = sum(one.count >= least for one in found) - len(open_ones)
     page = suggestions_page(

@@ -121,6 +121,16 @@ def _told(
     page: Page, values: Values, code: int, documents: Sequence[dict[str, Any]], surveys: Sequence[dict[str, Any]]
 ) -> Outcome:
     output = values.text("output")
+    if output == "junit":
+        from gatekeeper.render.policy_test_report import cases_report
+
+        page.report = cases_report(
+            [{**document, "line": _line(document)} for document in documents],
+            surveys,
+            fails_on_survivors=values.given("fail_on"),
+            min_score=values.integer("min_score") or 0,
+            exit_code=code,
+        )
     text = load(output).page(page, layout_of_output())
     if output != "github":
         return Outcome(text, code)
@@ -144,6 +154,13 @@ def _annotations(document: dict[str, Any]) -> list[dict[str, Any]]:
     line, column = _place(document)
     message = f"{document['name']}: {'; '.join(case_lines(document))}"
     return [{"code": "golden.failed", "severity": "error", "line": line, "column": column, "message": message}]
+
+
+def _line(document: dict[str, Any]) -> int | None:
+    """Where a case fails, or where the first of its problems stands."""
+    if document["result"] == "refused":
+        return next((one["line"] for one in document["diagnostics"]), None)
+    return _place(document)[0] if document["result"] == "fail" else None
 
 
 def _place(document: dict[str, Any]) -> tuple[int, int]:

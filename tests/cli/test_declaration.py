@@ -23,6 +23,7 @@ SPEC_8 = {
     ("explain",), ("replay",), ("verify",), ("collect",), ("policy", "check"), ("policy", "explain"), ("log", "head"),
     ("log", "metrics"), ("log", "rebuild"), ("log", "stat"), ("log", "rotate"), ("log", "archive"), ("log", "prune"),
     ("log", "checkpoint"), ("log", "prove"), ("log", "check-proof"),
+    ("policy", "test"), ("policy", "suggest-cases"),
 }  # fmt: skip
 
 

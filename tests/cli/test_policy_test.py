@@ -4,6 +4,7 @@ import json
 import os
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -108,6 +109,7 @@ def test_a_case_that_does_not_load_ends_with_65_whatever_the_others_say(
         ["--mutants", "--update", "--reason", "why"],
         ["--policy", "policies/shop.json"],
         ["policies/golden", "policies", "--from-log", "1"],
+        ["--from-log", "1", "-o", "junit"],
     ],
 )
 def test_options_that_mean_nothing_alone_are_wrong_usage(argv: list[str]) -> None:
@@ -184,6 +186,41 @@ def test_github_gets_an_annotation_at_the_expectation_and_at_the_limit(
     lay_out(folder, CASE)
     assert run(["policy", "test", "--mutants", "-o", "github"]) == 0
     assert "::warning file=policies/shop.json,line=1," in capfd.readouterr().out
+
+
+def test_a_test_report_has_a_test_for_each_case_in_the_suite_of_its_policy(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """What a CI system shows: which failed, where, and why."""
+    lay_out(folder, CASE, WRONG, {**CASE, "expect": {}})
+    capfd.readouterr()
+    assert run(["policy", "test", "-o", "junit"]) == 65
+    report = ET.fromstring(capfd.readouterr().out)
+    suites = {suite.get("name"): suite for suite in report}
+    assert set(suites) == {"policies/shop.json", "golden cases that do not load"}
+    passed, failed = suites["policies/shop.json"]
+    assert (passed.get("name"), len(passed)) == ("policies/golden/0.json: all is well", 0)
+    place = Path("policies/golden/1.json").read_text().splitlines().index('    "verdict": "DEGRADE",') + 1
+    assert (failed.get("file"), failed.get("line")) == ("policies/golden/1.json", str(place))
+    assert failed[0].text == "verdict: - DEGRADE\nverdict: + ACCEPT\nmissing: - errors"
+    (refused,) = suites["golden cases that do not load"]
+    assert "nothing is expected" in (refused[0].get("message") or "")
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("argv", "code", "failures"),
+    [([], 0, 0), (["--min-score", "1"], 0, 0), (["--min-score", "100"], 10, 1), (["--fail-on", "survivors"], 10, -1)],
+)
+def test_a_test_report_fails_where_the_command_does(
+    argv: list[str], code: int, failures: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Unnoticed changes are passed over unless they were to fail."""
+    unnoticed = len(answered(capfd, "--mutants")[1]["mutants"][0]["unnoticed"])
+    assert run(["policy", "test", "--mutants", *argv, "-o", "junit"]) == code
+    report = ET.fromstring(capfd.readouterr().out)
+    expected = (unnoticed, 0) if failures < 0 else (failures, unnoticed)
+    assert (int(report.get("failures", "")), int(report.get("skipped", ""))) == expected
 
 
 @pytest.mark.usefixtures("beside_the_example")

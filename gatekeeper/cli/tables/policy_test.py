@@ -73,7 +73,7 @@ _TEST = Command(
             help="The policy of that case; the one beside the cases with the event's policy_id unless given.",
         ),
         LOGS,
-        output("text", "json", "ndjson", "markdown", "github"),
+        output("text", "json", "ndjson", "markdown", "github", "junit"),
     ),
     examples=(
         ("before a commit", "gatekeeper policy test"),
@@ -93,7 +93,7 @@ _SUGGEST = Command(
     arguments=(_CASES,),
     options=(
         Option(
-            "at_least", "--at-least", kind="count", metavar="N", default="2", help="Only what stands in N decisions."
+            "at_least", "--at-least", kind="count", metavar="N", help="Only what stands in N decisions; 2 unless set."
         ),
         Option("policy", "--policy", metavar="ID", help="Decisions under this policy_id, id@version or digest."),
         Option("since", "--since", kind="since", metavar="TIME|DURATION", help="From this time on, or this long ago."),

@@ -73,7 +73,8 @@ def test_every_field_that_an_evaluation_reads_is_changed() -> None:
                 assert any(one == stated or one.startswith(stated + "/") for one in touched), stated
     covered = {pointer.split("/")[1] for pointer, _ in PARTS}
     untouched = {field.name for field in fields(Policy)} - covered
-    assert untouched == {"policy_id", "policy_version", "stages", "holds"}  # not read for an answer that is compared
+    unread = {"policy_id", "policy_version", "stages", "holds", "suppressions"}  # for an answer that is compared
+    assert untouched <= unread
 
 
 def _part(pointer: str) -> Any:

@@ -164,7 +164,7 @@ def test_a_guardrail_that_only_watches_says_what_a_required_metric_may_be() -> N
 
 
 def test_codes_keep_their_order_even_where_the_metrics_are_asked_in_the_same() -> None:
-    """m is asked first in both; where m and n are beyond their limits, the codes come in another order."""
+    """Both ask m first; where m and n are beyond their limits, the codes come in another order."""
     needed = {"missing_data_policy": {"required_metrics": ["m"]}}
     assert meaning(policy(LOOSE, OTHER, STRICT, **needed)) != meaning(policy(OTHER, STRICT, **needed))
     never = {**LOOSE, "range": [0, 15]}  # reports unusable evidence first
