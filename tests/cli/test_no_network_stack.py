@@ -58,6 +58,8 @@ WITHOUT_EVIDENCE = {
     "log archive": ["log", "archive"],
     "policy check": ["policy", "check", POLICY],
     "policy explain": ["policy", "explain", POLICY],
+    "policy suggest-cases": ["policy", "suggest-cases", "--simulated", "--at-least", "1"],
+    "policy test": ["policy", "test", str(ROOT / "policies" / "golden"), "--mutants"],
     "queue": ["queue"],
     "replay": ["replay", "--run", RUN],
     "status": ["status"],

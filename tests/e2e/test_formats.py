@@ -53,6 +53,14 @@ def _policy(desk: Desk) -> list[str]:
     return ["policy", "check", "policy.json", "broken.json"]
 
 
+def _golden(desk: Desk) -> list[str]:
+    desk.write("s.json", snapshot(HEALTHY))
+    context = {"stage": "DRY_RUN", "evaluated_at": "2026-02-18T01:00:10Z"}
+    case = {"name": "n", "policy": "policy.json", "snapshot": "s.json", "context": context}
+    desk.write("case.json", {**case, "expect": {"verdict": "REJECT"}})
+    return ["policy", "test", "case.json"]
+
+
 def _collection(desk: Desk) -> str:
     metrics = {"lag": {"source": "svc", "pointer": "/lag"}}
     source = {"type": "http", "url": "https://svc.example.com"}
@@ -120,6 +128,13 @@ SCENES: dict[str, tuple[tuple[str, ...], Prepare, int, bytes]] = {
     "verify": (("verify",), _after_hold("verify"), 0, b"the log verifies"),
     "policy-check": (("policy", "check"), _policy, 65, b"policy.json loads"),
     "policy-check-collection": (("policy", "check"), _policy_and_collection, 10, b"policy.json loads"),
+    "policy-test": (("policy", "test"), _golden, 10, b"1 golden case: 1 failed"),
+    "policy-suggest-cases": (
+        ("policy", "suggest-cases"),
+        _after_hold("policy", "suggest-cases", "--at-least", "1"),
+        0,
+        b"2 recurring entries have no golden case, 0 have one",
+    ),
     "collect-lint": (("collect",), _lint, 10, b"collection.json loads"),
     "log-head": (("log", "head"), _head, 0, b"head of the log: seq 3"),
     "log-stat": (("log", "stat"), _after_hold("log", "stat"), 0, b"4 events in 1 file"),
@@ -169,6 +184,8 @@ def test_a_command_answers_in_every_format_it_declares(name: str, tmp_path: Path
             assert lines.pop() == b""
             assert lines
             assert all(isinstance(json.loads(line), dict) for line in lines)
+        elif output == "junit":
+            assert done.out.startswith(b"<?xml ")
         elif output == "markdown":
             assert done.out.startswith(b"### ")
         elif output == "text":
