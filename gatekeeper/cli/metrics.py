@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
-
 from gatekeeper.cli.compose import log_lines
 from gatekeeper.cli.outcome import Outcome
+from gatekeeper.cli.whole_file import replace_file
 from gatekeeper.errors import LogError
 from gatekeeper.render.exposition import exposition
 from gatekeeper.replay.metrics import Measures
@@ -26,21 +24,10 @@ def metrics(values: Values) -> Outcome:
     path = values.optional_text("out")
     if path is None:
         return Outcome(text)
-    _replace(path, text)
-    return Outcome()
-
-
-def _replace(path: str, text: bytes) -> None:
-    """Whoever reads the file finds the old text or the new one; others may read it, whatever the umask says."""
-    temporary = f"{path}.{os.getpid()}"  # the collector reads *.prom only
     try:
-        with open(temporary, "wb") as file:
-            file.write(text)
-            os.fchmod(file.fileno(), 0o644)
-        os.replace(temporary, path)
+        replace_file(path, text, mode=0o644)  # others may read it, and the collector reads *.prom only
     except OSError as error:
-        with suppress(OSError):
-            os.unlink(temporary)
         raise LogError(
             f"{path} cannot be written: {error.strerror or error}", remedy="give --out a place that this user may write"
         ) from None
+    return Outcome()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from gatekeeper.cli.present import page_outcome, told
+from gatekeeper.cli.whole_file import replace_file
 from gatekeeper.errors import GoldenCaseError, LogError, PolicyError, UsageError
 from gatekeeper.render.policy_test import made_page, suggestions_page
 from gatekeeper.review.golden.judge import judge
@@ -91,20 +92,10 @@ def suggest(values: Values) -> Outcome:
     return page_outcome(page, values, stderr=(*as_words(as_documents(scan.damaged)), *told(tuple(notes))))
 
 
-def replace_file(path: str, data: bytes) -> None:
-    """Put *data* in the place of a file in one step, its permissions kept. Raises LogError."""
-    target = os.path.realpath(path)
-    beside = f"{target}.{os.getpid()}.new"
+def rewrite_case(path: str, data: bytes) -> None:
+    """Put *data* in the place of a case's file. Raises LogError."""
     try:
-        try:
-            with open(beside, "xb") as file:
-                file.write(data)
-            os.chmod(beside, os.stat(target).st_mode)
-            os.replace(beside, target)
-        except OSError:
-            if os.path.lexists(beside):
-                os.unlink(beside)
-            raise
+        replace_file(path, data)
     except OSError as error:
         raise _unwritable(path, error) from None
 

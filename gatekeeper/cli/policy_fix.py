@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
-
+from gatekeeper.cli.whole_file import replace_file
 from gatekeeper.errors import LogError
 from gatekeeper.review.advice import Beside
 from gatekeeper.review.fix import mended
@@ -33,22 +31,10 @@ def fix(path: str, data: bytes, cases: CasesBeside) -> tuple[bytes, list[dict[st
         return data, [], "not mended: --fix would lose the layout of a YAML file; mend it by hand"
     text, mends = mended(data, path, beside=Beside(case_metrics=cases.metrics_of(path)))
     if mends:
-        _replace(path, text)
+        try:
+            replace_file(path, text)
+        except OSError as error:
+            raise LogError(
+                f"{path} cannot be mended: {error.strerror or error}", remedy="make it writable, or leave --fix out"
+            ) from None
     return text, [dict(mend.to_dict()) for mend in mends], ""
-
-
-def _replace(path: str, data: bytes) -> None:
-    """Whoever reads the file finds the old text or the new one; a link stays one, and the mode stays."""
-    target = os.path.realpath(path)
-    temporary = f"{target}.{os.getpid()}"
-    try:
-        with open(temporary, "xb") as file:
-            file.write(data)
-            os.fchmod(file.fileno(), os.stat(target).st_mode & 0o7777)
-        os.replace(temporary, target)
-    except OSError as error:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise LogError(
-            f"{path} cannot be mended: {error.strerror or error}", remedy="make it writable, or leave --fix out"
-        ) from None

@@ -97,11 +97,11 @@ def _updated(result: Result | Unloadable, reason: str) -> dict[str, Any]:
     document = case_document(result)
     if isinstance(result, Unloadable) or not result.differences:
         return document
-    from gatekeeper.cli.policy_cases import replace_file
+    from gatekeeper.cli.policy_cases import rewrite_case
     from gatekeeper.review.golden.update import updated
 
     path = result.case.path
-    replace_file(path, updated(read_case_file(path), result.differences, reason=reason))
+    rewrite_case(path, updated(read_case_file(path), result.differences, reason=reason))
     return {**document, "result": "updated", "reason": reason}
 
 

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import json
 
-from gatekeeper.model.document import escape_pointer, locate, parse_json
+from gatekeeper.model.document import escape_pointer, locate, parse_json, unescape_pointer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
+
+WIDEST = 120
+"""Columns up to which a list stays on one line."""
 
 _BOM = b"\xef\xbb\xbf"
 _SCAN = json.JSONDecoder(parse_int=str, parse_float=str).raw_decode  # where a value ends is all that is asked of it
@@ -39,15 +42,26 @@ def removed(data: bytes, pointer: str) -> bytes:
     return text.changed(start, end, "", parent, token, take_out)
 
 
-def replaced(data: bytes, pointer: str, value: Any) -> bytes:
-    """*data* with another value at *pointer*, which stands there already."""
+def put(data: bytes, pointer: str, value: Any) -> bytes:
+    """*data* with *value* at *pointer*: for the one that stands there, or as the last member of the object around."""
     parent, _, token = pointer.rpartition("/")
     text = _Text(data)
 
-    def put(holder: Any, key: str | int) -> None:
+    def change(holder: Any, key: str | int) -> None:
         holder[key] = value
 
-    return text.changed(text.value_start(pointer), text.span(pointer)[1], _json(value), parent, token, put)
+    if text.has(pointer):
+        start = text.value_start(pointer)
+        return text.changed(start, text.span(pointer)[1], _written(value, text.text, start), parent, token, change)
+    opened, members = text.value_start(parent) + 1, text.children(parent)
+    name = _json(unescape_pointer(token))
+    if not members:
+        return text.changed(opened, opened, f"{name}: {_json(value)}", parent, token, change)
+    behind = text.span(members[-1])[1]
+    lead = text.lead(members[-1]) or (" " if len(members) == 1 else "")
+    head = f",{lead}{name}: "
+    whole = text.text[:behind] + head
+    return text.changed(behind, behind, head + _written(value, whole, len(whole)), parent, token, change)
 
 
 def renamed(data: bytes, pointer: str, name: str) -> bytes:
@@ -61,20 +75,6 @@ def renamed(data: bytes, pointer: str, name: str) -> bytes:
         holder[name] = holder.pop(key)
 
     return text.changed(start, end, _json(name), parent, token, rename)
-
-
-def added(data: bytes, pointer: str, name: str, value: Any) -> bytes:
-    """*data* with one more member, in front, in the object at *pointer*; laid out as its first one is."""
-    text = _Text(data)
-    opened = text.value_start(pointer) + 1
-    members = text.children(pointer)
-    start = text.span(members[0])[0] if members else opened
-    behind = f",{text.text[opened:start] or ' '}" if members else ""  # what parts the bracket from its first member
-
-    def put(holder: Any, key: str | int) -> None:
-        holder[key] = value
-
-    return text.changed(start, start, f"{_json(name)}: {_json(value)}{behind}", pointer, escape_pointer(name), put)
 
 
 class _Text:
@@ -95,6 +95,14 @@ class _Text:
         names = value if isinstance(value, dict) else map(str, range(len(value)))
         return [f"{pointer}/{escape_pointer(name)}" for name in names]
 
+    def has(self, pointer: str) -> bool:
+        return pointer in self._places
+
+    def lead(self, pointer: str) -> str:
+        """What parts a member from the one before: a space, or a line and its indent."""
+        start = self.span(pointer)[0]
+        return self.text[len(self.text[:start].rstrip()) : start]
+
     def value_start(self, pointer: str) -> int:
         return self._places[pointer]
 
@@ -113,7 +121,7 @@ class _Text:
         """
         data = self._mark + (self.text[:start] + new + self.text[end:]).encode()
         holder = self._at(parent)
-        change(holder, int(token) if isinstance(holder, list) else _unescaped(token))
+        change(holder, int(token) if isinstance(holder, list) else unescape_pointer(token))
         if parse_json(data) != self._document:
             raise RuntimeError(f"a change at {parent}/{token} would have changed something else")
         return data
@@ -121,12 +129,28 @@ class _Text:
     def _at(self, pointer: str) -> Any:
         value = self._document
         for token in pointer.split("/")[1:]:
-            value = value[int(token)] if isinstance(value, list) else value[_unescaped(token)]
+            value = value[int(token)] if isinstance(value, list) else value[unescape_pointer(token)]
         return value
 
 
-def _unescaped(token: str) -> str:
-    return token.replace("~1", "/").replace("~0", "~")
+def _written(value: Any, text: str, start: int) -> str:
+    """*value* as it stands at *start* of *text*: on one line where it fits, else an item a line."""
+    flat = _json(value)
+    line = text[text.rfind("\n", 0, start) + 1 : start]
+    if not isinstance(value, list) or not value or len(line) + len(flat) < WIDEST:
+        return flat
+    indent = line[: len(line) - len(line.lstrip())]
+    newline = "\r\n" if "\r\n" in text else "\n"
+    separator = f",{newline}{indent}{_unit(text)}"
+    return f"[{separator[1:]}{separator.join(map(_json, value))}{newline}{indent}]"
+
+
+def _unit(text: str) -> str:
+    """One step of indentation, as the first member of the document shows it."""
+    for line in text.splitlines()[1:]:
+        if line.strip():
+            return line[: len(line) - len(line.lstrip())] or "  "
+    return "  "
 
 
 def _json(value: Any) -> str:

@@ -185,6 +185,11 @@ def escape_pointer(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")
 
 
+def unescape_pointer(token: str) -> str:
+    """The name that `escape_pointer` made *token* of."""
+    return token.replace("~1", "/").replace("~0", "~")
+
+
 def locate(data: bytes) -> dict[str, tuple[int, int]]:
     """JSON Pointer -> line and column (from 1) of every value of a document that parses.
 

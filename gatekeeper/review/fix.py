@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 
-from gatekeeper.documents.patch import added, removed, renamed, replaced
+from gatekeeper.documents.patch import put, removed, renamed
 from gatekeeper.errors import DocumentError
-from gatekeeper.model.document import parse_json
+from gatekeeper.model.document import parse_json, unescape_pointer
 from gatekeeper.model.policy import Policy
 from gatekeeper.model.reasons import HOLD_CATEGORIES
 from gatekeeper.review.advice import Beside
@@ -87,8 +87,8 @@ def _with_baseline_rule(data: bytes, document: Any, _one: Diagnostic) -> tuple[b
     key, value = "on_missing_baseline", "DEGRADE"
     message = f'added "{key}": "{value}" to missing_data_policy'
     if "missing_data_policy" in document:
-        return added(data, "/missing_data_policy", key, value), message
-    return added(data, "", "missing_data_policy", {key: value}), message
+        return put(data, f"/missing_data_policy/{key}", value), message
+    return put(data, "/missing_data_policy", {key: value}), message
 
 
 def _without_suppression(data: bytes, document: Any, one: Diagnostic) -> tuple[bytes, str]:
@@ -100,14 +100,14 @@ def _with_range_turned(data: bytes, document: Any, one: Diagnostic) -> tuple[byt
     low, high = _at(document, one.pointer)
     if low == high:
         return None
-    return replaced(data, one.pointer, [high, low]), f"range turned round: [{high}, {low}]"
+    return put(data, one.pointer, [high, low]), f"range turned round: [{high}, {low}]"
 
 
 def _with_key_respelt(data: bytes, document: Any, one: Diagnostic) -> tuple[bytes, str] | None:
     from gatekeeper.documents.shapes import keys_of, shape_at
 
     parent, _, token = one.pointer.rpartition("/")
-    holder, key = _at(document, parent), _unescaped(token)
+    holder, key = _at(document, parent), unescape_pointer(token)
     keys = HOLD_CATEGORIES if parent == "/holds" else keys_of(shape_at(Policy, _path(document, parent)))
     meant = _surely(key, keys)
     if meant is None or meant in holder:
@@ -124,7 +124,7 @@ def _with_word_respelt(data: bytes, document: Any, one: Diagnostic) -> tuple[byt
     meant = other if other in words else _surely(word, words)
     if meant is None:
         return None
-    return replaced(data, one.pointer, meant), f'"{word}" is written "{meant}"'
+    return put(data, one.pointer, meant), f'"{word}" is written "{meant}"'
 
 
 def _surely(word: str, options: Sequence[str]) -> str | None:
@@ -158,10 +158,6 @@ def _at(document: Any, pointer: str) -> Any:
 def _path(document: Any, pointer: str) -> list[str | int]:
     steps: list[str | int] = []
     for token in pointer.split("/")[1:]:
-        steps.append(int(token) if isinstance(document, list) else _unescaped(token))
+        steps.append(int(token) if isinstance(document, list) else unescape_pointer(token))
         document = document[steps[-1]]
     return steps
-
-
-def _unescaped(token: str) -> str:
-    return token.replace("~1", "/").replace("~0", "~")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper.documents import patch
-from gatekeeper.documents.patch import added, removed, renamed, replaced
+from gatekeeper.documents.patch import put, removed, renamed
 from gatekeeper.model.document import escape_pointer, parse_json
 
 TEXT = b"""{
@@ -47,22 +47,32 @@ def test_a_list_that_loses_its_last_item_closes_up() -> None:
 
 def test_a_value_is_replaced_and_a_name_rewritten_in_place() -> None:
     """The other does not move."""
-    assert replaced(TEXT, "/b/x", [1, "\u00e4"]) == TEXT.replace(b"1.50", '[1, "\u00e4"]'.encode())
+    assert put(TEXT, "/b/x", [1, "\u00e4"]) == TEXT.replace(b"1.50", '[1, "\u00e4"]'.encode())
     assert renamed(TEXT, "/b/x", "z") == TEXT.replace(b'"x": 1.50', b'"z": 1.50')
 
 
 @pytest.mark.parametrize(
     ("text", "pointer", "expected"),
     [
-        (b'{"a": {}}', "/a", b'{"a": {"n": true}}'),
-        (b'{"a": {"b": 1}}', "/a", b'{"a": {"n": true, "b": 1}}'),
-        (b'{"a": { "b": 1 }}', "/a", b'{"a": { "n": true, "b": 1 }}'),
-        (b'{\r\n\t"b": 1\r\n}', "", b'{\r\n\t"n": true,\r\n\t"b": 1\r\n}'),
+        (b'{"a": {}}', "/a/n", b'{"a": {"n": "why"}}'),
+        (b'{"a": {"b": 1}}', "/a/n", b'{"a": {"b": 1, "n": "why"}}'),
+        (b'{"z": 0, "a": {"b": 2}}', "/n", b'{"z": 0, "a": {"b": 2}, "n": "why"}'),
+        (b'{\n  "a": 1\n}\n', "/n", b'{\n  "a": 1,\n  "n": "why"\n}\n'),
+        (b'{\r\n\t"a": 1\r\n}', "/n", b'{\r\n\t"a": 1,\r\n\t"n": "why"\r\n}'),
+        (b'\xef\xbb\xbf{"a": 1}', "/n", b'\xef\xbb\xbf{"a": 1, "n": "why"}'),
     ],
 )
-def test_a_new_member_is_laid_out_as_its_neighbour(text: bytes, pointer: str, expected: bytes) -> None:
-    """A line and its indent where the neighbour has one, a space where it has none."""
-    assert added(text, pointer, "n", True) == expected
+def test_a_new_member_stands_last_and_looks_like_its_neighbour(text: bytes, pointer: str, expected: bytes) -> None:
+    """Line ends, indentation and byte order mark are the author's."""
+    assert put(text, pointer, "why") == expected
+
+
+def test_a_list_that_does_not_fit_on_its_line_gets_a_line_for_each_item() -> None:
+    """Diffs of long lists show what came and went; indentation is that of the file."""
+    items = [f"guardrail_violation:metric_number_{number}" for number in range(4)]
+    after = put(b'{\n    "e": {\n        "r": [],\n        "m": []\n    }\n}', "/e/r", items)
+    lines = "".join(f',\n            "{item}"' for item in items)[1:]
+    assert after.decode() == '{\n    "e": {\n        "r": [' + lines + '\n        ],\n        "m": []\n    }\n}'
 
 
 def test_a_byte_order_mark_stays() -> None:
@@ -74,7 +84,7 @@ def test_a_change_that_would_change_something_else_is_no_change(monkeypatch: pyt
     """The text is read again before anybody gets it."""
     monkeypatch.setattr(patch, "_json", lambda _: "7")
     with pytest.raises(RuntimeError, match="something else"):
-        replaced(b'{"a": 1}', "/a", 8)
+        put(b'{"a": 1}', "/a", 8)
 
 
 _VALUES = st.recursive(
@@ -104,4 +114,25 @@ def test_any_part_of_any_document_can_be_taken_out(value: Any, data: st.DataObje
         return
     pointer = data.draw(st.sampled_from(pointers))
     parse_json(removed(text, pointer))
-    parse_json(replaced(text, pointer, {"a": [1.5]}))
+    parse_json(put(text, pointer, {"a": [1.5]}))
+
+
+@given(
+    document=st.dictionaries(st.text(max_size=4), st.integers() | st.text() | st.lists(st.text())),
+    value=st.lists(st.text(), max_size=4) | st.text() | st.integers(-5, 5) | st.dictionaries(st.text(), st.text()),
+    indent=st.sampled_from([None, 0, 1, 2, "\t"]),
+    data=st.data(),
+)
+def test_a_member_is_put_where_its_name_stands_or_last(
+    document: dict[str, Any], value: Any, indent: Any, data: st.DataObject
+) -> None:
+    """Whatever keys and values there are; the order of the others is the author's."""
+    key = data.draw(st.sampled_from(sorted(document)) | st.text(max_size=4) if document else st.text(max_size=4))
+    text = json.dumps(document, indent=indent, ensure_ascii=data.draw(st.booleans()))
+    try:
+        before = text.encode()
+    except UnicodeEncodeError:
+        return
+    after = json.loads(put(before, f"/{escape_pointer(key)}", value))
+    assert after == {**document, key: value}
+    assert list(after) == list({**document, key: value})

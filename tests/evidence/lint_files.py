@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper.evidence.lint.lint import lint
+from gatekeeper.model.document import unescape_pointer
 from gatekeeper.review.load import load_policy
 from tests.review.documents import changed
 
@@ -141,7 +142,7 @@ def line_of(document: object, pointer: str) -> int:
 
     Found by indentation alone: with one space a level, a key of a path of n keys is indented by n spaces.
     """
-    keys = [key.replace("~1", "/").replace("~0", "~") for key in pointer.split("/")[1:]]
+    keys = [unescape_pointer(key) for key in pointer.split("/")[1:]]
     lines = written(document).decode().splitlines()
     line = 0
     for depth, key in enumerate(keys, start=1):

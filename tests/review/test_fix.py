@@ -58,7 +58,7 @@ def test_a_file_is_mended_in_place() -> None:
     [
         (
             {"missing_data_policy": {"max_freshness_seconds": 60}},
-            {"on_missing_baseline": "DEGRADE", "max_freshness_seconds": 60},
+            {"max_freshness_seconds": 60, "on_missing_baseline": "DEGRADE"},
         ),
         ({"missing_data_policy": {}}, {"on_missing_baseline": "DEGRADE"}),
     ],

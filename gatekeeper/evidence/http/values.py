@@ -16,7 +16,7 @@ from gatekeeper.evidence.reading import (
     value_code,
 )
 from gatekeeper.model.canonical import is_number
-from gatekeeper.model.document import NotADouble
+from gatekeeper.model.document import NotADouble, unescape_pointer
 from gatekeeper.model.snapshot import json_type
 from gatekeeper.model.times import MICROSECONDS, parse_time, seconds_to_microseconds
 
@@ -91,7 +91,7 @@ def resolve(document: Any, pointer: str) -> Any:
     """
     value = document
     for token in pointer.split("/")[1:]:
-        key = token.replace("~1", "/").replace("~0", "~")
+        key = unescape_pointer(token)
         if isinstance(value, dict) and key in value:
             value = value[key]
         elif isinstance(value, list) and _INDEX.fullmatch(token) and int(token) < len(value):

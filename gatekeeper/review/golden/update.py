@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from gatekeeper.documents.edits import edited
-from gatekeeper.model.document import parse_json
+from gatekeeper.documents.patch import put
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,14 +23,6 @@ def updated(data: bytes, differences: Sequence[Difference], *, reason: str) -> b
         differences: what was found otherwise than expected, as JSON.
         reason: why that is right.
     """
-    changes = {f"/expect/{one.key}": one.found for one in differences}
-    after = edited(data, {**changes, "/reason": reason})
-    before, found = parse_json(data), parse_json(after)
-    expected = {
-        **before,
-        "expect": {**before["expect"], **{one.key: one.found for one in differences}},
-        "reason": reason,
-    }
-    if found != expected:  # pragma: no cover - a mistake here must not reach somebody's file
-        raise AssertionError("the edited case does not say what it should")
-    return after
+    for one in differences:
+        data = put(data, f"/expect/{one.key}", one.found)
+    return put(data, "/reason", reason)
