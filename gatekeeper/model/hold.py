@@ -69,7 +69,7 @@ def plan_hold(
     for action in decision.requested_actions:
         if action.name == "wait_until":
             not_before = max(not_before, require_time(action.params["time"]))
-    deadline, on_deadline = _deadline(rules)
+    deadline, on_deadline = deadline_of(rules)
     return {
         "resume_token": hold.token if hold is not None else resume_token(run_id, event_id),
         "stage": stage,
@@ -89,7 +89,7 @@ def plan_hold(
     }
 
 
-def _deadline(rules: list[HoldPolicy]) -> tuple[int | None, str | None]:
+def deadline_of(rules: list[HoldPolicy]) -> tuple[int | None, str | None]:
     """Shortest deadline in microseconds and what it does; REJECT where two are equally short."""
     stated = [
         (seconds_to_microseconds(rule.deadline_seconds), rule.on_deadline is not OnDeadline.REJECT)

@@ -80,6 +80,11 @@ def diagnostic_lines(source: str, diagnostics: Sequence[Mapping[str, Any]]) -> s
     return "".join(lines)
 
 
+def annotation(level: str, title: str, text: str, place: Mapping[str, Any]) -> str:
+    """One annotation at a place (`file`, `line`, `col`; None where it is not known)."""
+    return _command(level, title, mask_text(text), place)
+
+
 def step_outputs(answer: Answer) -> str:
     """What is appended to the file that `GITHUB_OUTPUT` names.
 

@@ -20,10 +20,10 @@ COMMANDS = pytest.mark.parametrize("each", tables.every(), ids=lambda each: " ".
 
 SPEC_8 = {
     ("init",), ("demo",), ("check",), ("run",), ("resume",), ("reevaluate",), ("stop",), ("queue",), ("status",),
-    ("explain",), ("replay",), ("verify",), ("collect",), ("policy", "check"), ("policy", "explain"), ("log", "head"),
+    ("explain",), ("replay",), ("verify",), ("collect",), ("log", "head"),
     ("log", "metrics"), ("log", "rebuild"), ("log", "stat"), ("log", "rotate"), ("log", "archive"), ("log", "prune"),
     ("log", "checkpoint"), ("log", "prove"), ("log", "check-proof"),
-    ("policy", "test"), ("policy", "suggest-cases"),
+    ("policy", "check"), ("policy", "diff"), ("policy", "test"), ("policy", "suggest-cases"), ("policy", "explain"),
 }  # fmt: skip
 
 

@@ -25,6 +25,7 @@ _TABLES: dict[tuple[str, ...], str] = {
     ("replay",): "records",
     ("verify",): "records",
     ("policy", "check"): "policy",
+    ("policy", "diff"): "policy_diff",
     ("policy", "test"): "policy_test",
     ("policy", "suggest-cases"): "policy_test",
     ("policy", "explain"): "policy_explain",

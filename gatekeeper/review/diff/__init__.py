@@ -1,0 +1,1 @@
+"""What a change of a policy means: which checks turn out otherwise, rule by rule."""
