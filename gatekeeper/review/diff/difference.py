@@ -49,7 +49,7 @@ _EDITS = (
     stage_policy_edits,
     hold_edits,
 )
-_IMPLIED = "no check turns out otherwise: other rules ask as much, or nothing that decides reads it"
+_IMPLIED = "other rules ask as much, or nothing that decides reads it"
 _SPELLING = "the same values in another spelling"
 _FINGERPRINT_LETTERS = 12
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from gatekeeper.model.policy import Constraint, Guardrail, LoadedPolicy, Primary
 
+_SAME_STAGES = "at every stage that both policies have, it is asked as before"
 _ORDER = "the order of rules decides nothing"
 
 
@@ -199,4 +200,4 @@ class _Chain:
         if self._pair.differs(key):
             meant: dict[str, Any] = {key: getattr(self._pair.new, key)}
             carried_out = None if self._pair.means_the_same(key) else self.step(**meant)
-            yield from self._pair.edit(rule, key, carried_out)
+            yield from self._pair.edit(rule, key, carried_out, why_neutral=_SAME_STAGES if key == "stages" else "")
