@@ -26,8 +26,8 @@ def ask_times(sides: Sides, found: Consequences) -> None:
     trouble = max(sides.levels(_STALE))
     _at_most(sides, found, "freshness", "evidence {} s old", (old.max_freshness_seconds, new.max_freshness_seconds))
     _at_most(sides, found, "skew", "a source {} s behind the newest", (old.max_skew_seconds, new.max_skew_seconds))
-    if budgets(old) and budgets(new):
-        limits = (old.max_baseline_age_seconds, new.max_baseline_age_seconds)
+    limits = (old.max_baseline_age_seconds, new.max_baseline_age_seconds)
+    if limits[0] != limits[1] and budgets(old) and budgets(new):
         _at_most(sides, found, "max_baseline_age_seconds", "a baseline {} s old", limits, trouble=Level.HOLD)
     _ask_dates_of_nothing(sides, found, trouble)
     before, after = sides.levels(_STALE)

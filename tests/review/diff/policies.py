@@ -175,15 +175,26 @@ def _guardrail(draw: st.DrawFn, document: Document, key: str) -> None:
         "range": st.tuples(st.integers(-1, 2), st.integers(1, 5)).map(lambda low: [low[0], sum(low)]),
         "enforcement": st.sampled_from(["observe", "enforce"]),
     }
-    _key(draw, entry, key, draw(values[key]) if key in values else some_stages(draw, document))
+    if key == "limit":  # operator and threshold at once: a limit that is no more or less strict by one of them alone
+        entry["threshold"] = draw(values["threshold"])
+        entry["op"] = draw(st.sampled_from(OPERATORS[:2] if entry["op"] in OPERATORS[:2] else OPERATORS[2:]))
+        return
+    _key(draw, entry, key, _another(draw, entry, key, values[key]) if key in values else some_stages(draw, document))
+
+
+def _another(draw: st.DrawFn, part: Document, key: str, values: st.SearchStrategy[Any]) -> Any:
+    """A value that does not stand there yet."""
+    return draw(values.filter(lambda value: value != part.get(key)))
 
 
 def _constraint(draw: st.DrawFn, document: Document, key: str) -> None:
     if not document["constraints"]:
         return
     entry = draw(st.sampled_from(document["constraints"]))
-    other = draw(st.sampled_from(["must_be_zero", "must_be_false"])) if key == "kind" else some_stages(draw, document)
-    _key(draw, entry, key, other)
+    if key == "kind":
+        entry["kind"] = "must_be_false" if entry["kind"] == "must_be_zero" else "must_be_zero"
+    else:
+        _key(draw, entry, key, some_stages(draw, document))
 
 
 def _missing(draw: st.DrawFn, document: Document, key: str) -> None:
@@ -192,7 +203,8 @@ def _missing(draw: st.DrawFn, document: Document, key: str) -> None:
         "precedence": st.sampled_from(["violations_first", "evidence_first"]),
     }
     usual = st.sampled_from(TROUBLE) if key.startswith("on_") else st.sampled_from(SECONDS)
-    _key(draw, document["missing_data_policy"], key, draw(values.get(key, usual)))
+    part = document["missing_data_policy"]
+    _key(draw, part, key, _another(draw, part, key, values.get(key, usual)))
 
 
 def _gate(draw: st.DrawFn, document: Document, key: str) -> None:
@@ -202,13 +214,13 @@ def _gate(draw: st.DrawFn, document: Document, key: str) -> None:
         "require_ci_low_gt": st.sampled_from([-1, 0, 1]),
         "on_not_ready": st.sampled_from(TROUBLE),
     }
-    _key(draw, part, key, draw(values[key]) if key in values else some_stages(draw, document))
+    _key(draw, part, key, _another(draw, part, key, values[key]) if key in values else some_stages(draw, document))
 
 
 def _primary(draw: st.DrawFn, document: Document, key: str) -> None:
     entry = draw(st.sampled_from(document.get("primary") or [{}]))
     values = ["up", "down"] if key == "direction" else [-1, 0, 1]
-    _key(draw, entry, key, draw(st.sampled_from(values)))
+    _key(draw, entry, key, _another(draw, entry, key, st.sampled_from(values)))
 
 
 def _key(draw: st.DrawFn, part: Document, key: str, value: Any) -> None:
@@ -275,7 +287,7 @@ def _stages(draw: st.DrawFn, document: Document, _: str) -> None:
 
 
 _EDITS = {
-    _guardrail: ("threshold", "op", "budget_delta", "budget_ratio", "range", "enforcement", "stages"),
+    _guardrail: ("limit", "threshold", "op", "budget_delta", "budget_ratio", "range", "enforcement", "stages"),
     _constraint: ("kind", "stages"),
     _missing: (
         *("required_metrics", "on_missing", "on_stale", "on_missing_baseline", "precedence"),

@@ -134,7 +134,7 @@ def _value(random: Random, snapshot: Document, _: Document) -> None:
 
 
 def _odd_value(random: Random, snapshot: Document, _: Document) -> None:
-    snapshot["metrics"][random.choice([*METRICS, *PRIMARIES])] = random.choice(ODD_VALUES)
+    snapshot["metrics"][random.choice([*METRICS, *METRICS, *PRIMARIES])] = random.choice(ODD_VALUES)
 
 
 def _baseline(random: Random, snapshot: Document, _: Document) -> None:
