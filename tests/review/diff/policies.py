@@ -286,6 +286,11 @@ def _stages(draw: st.DrawFn, document: Document, _: str) -> None:
             rule[key] = [name for name in rule[key] if name in names] or ["ROLLOUT_100"]
 
 
+def _wait(draw: st.DrawFn, document: Document, key: str) -> None:
+    part = document.get("stage_policy", {})
+    _key(draw, part, key, _another(draw, part, key, st.sampled_from(WAITS)))
+
+
 _EDITS = {
     _guardrail: ("limit", "threshold", "op", "budget_delta", "budget_ratio", "range", "enforcement", "stages"),
     _constraint: ("kind", "stages"),
@@ -299,6 +304,7 @@ _EDITS = {
     _goals: ("primary",),
     _whole: ("promotion_gate", "stage_policy", "evidence", "holds"),
     _stages: ("stages",),
+    _wait: ("min_stage_seconds",),
 }
 EDITS = {f"{edit.__name__.strip('_')} {key}": (edit, key) for edit, keys in _EDITS.items() for key in keys}
 """Every kind of change, by name."""
@@ -312,8 +318,13 @@ def changed(draw: st.DrawFn, name: str) -> tuple[Document, Document]:
     if any(one.startswith(("gate", "primary")) for one in edits):
         old.setdefault("primary", [primary(draw, "p")])
         old.setdefault("promotion_gate", gate(draw, old))
-    if any(one.startswith("guardrail") for one in edits) and not old["guardrails"]:
+    if name.startswith("wait"):
+        old.setdefault("stage_policy", {})
+    if name.startswith("guardrail") and not old["guardrails"]:
         old["guardrails"].append(guardrail(draw, old))
+    if name.startswith("guardrail budget") or "baseline" in name:
+        budget = {name.partition(" ")[2]: 1} if "budget" in name else {"budget_delta": 1}
+        old["guardrails"] = [{"metric": "a", "op": draw(st.sampled_from(OPERATORS)), "threshold": 2, **budget}]
     new = deepcopy(old)
     for one in edits:
         edit, key = EDITS[one]

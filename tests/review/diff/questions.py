@@ -220,6 +220,16 @@ def _class(_random: Random, _: Document, context: Document) -> None:
 
 _SPOILS = (
     *(_value, _value, _value, _odd_value, _odd_value, _baseline, _baseline, _baseline, _part_of_statistics),
-    *(_part_of_statistics, _no_statistics, _watermark, _watermark, _old_summary, _sources, _problem, _entered),
+    *(
+        _part_of_statistics,
+        _no_statistics,
+        _watermark,
+        _watermark,
+        _old_summary,
+        _sources,
+        _problem,
+        _entered,
+        _entered,
+    ),
     *(_reference, _class),
 )

@@ -22,6 +22,7 @@ from gatekeeper.model.policy import (
 from gatekeeper.review.diff.difference import difference
 from gatekeeper.review.diff.effects import Effect
 from tests.review.diff.policies import loaded
+from tests.review.diff.questions import EVALUATED_AT, judge
 from tests.review.documents import MISSING, changed
 
 if TYPE_CHECKING:
@@ -289,6 +290,20 @@ def test_the_same_content_in_another_spelling_is_no_change() -> None:
     """Order of keys, and 400.0 for 400."""
     again = changed(dict(reversed(POLICY.items())), "guardrails/0/threshold", 400.0)
     assert changes(POLICY, again) == []
+
+
+def test_a_second_primary_takes_the_flat_form_of_statistics_away() -> None:
+    """A gate that asks for a stable assignment alone reads none there, and is content (SPEC 4)."""
+    goals = [{"metric": "p", "direction": "up"}, {"metric": "q", "direction": "up"}]
+    gate = {"required_for_stages": ["CANARY_10"]}
+    base = {"policy_id": "p", "policy_version": "1", "guardrails": [{"metric": "a", "op": "<=", "threshold": 1}]}
+    one, two = ({**base, "promotion_gate": gate, "primary": goals[:count]} for count in (1, 2))
+    snapshot = {"metrics": {"a": 1}, "promotion": {"assignment_stable": False}}
+    context = {"stage": "CANARY_10", "evaluated_at": EVALUATED_AT}
+    assert [judge(loaded(each).policy, snapshot, context).verdict for each in (one, two)] == ["DEGRADE", "ACCEPT"]
+    for old, new, effect in ((one, two, Effect.LETS_MORE), (two, one, Effect.LETS_LESS)):
+        (change,) = changes(old, new)
+        assert effect in change.effects
 
 
 def test_what_loosens_is_told_first() -> None:

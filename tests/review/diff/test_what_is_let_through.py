@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-QUESTIONS = 150
+QUESTIONS = 120
 """Questions to each pair of policies."""
 STRENGTH = {Verdict.ACCEPT: 0, Verdict.DEGRADE: 1, Verdict.REJECT: 2}
 TIME_LIMITS = ("max_freshness_seconds", "max_watermark_skew_seconds", "max_baseline_age_seconds")
@@ -66,7 +66,7 @@ def is_about_time(decision: Decision) -> bool:
 
 
 @pytest.mark.parametrize("name", EDITS)
-@settings(max_examples=25)
+@settings(max_examples=30)
 @given(data=st.data(), seed=st.integers(0, 2**32))
 def test_what_is_called_not_loosened_accepts_nothing_more(name: str, data: st.DataObject, seed: int) -> None:
     """And what is called not tightened accepts nothing less; the same of REJECT, but for old evidence."""
