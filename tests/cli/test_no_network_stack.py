@@ -57,6 +57,7 @@ WITHOUT_EVIDENCE = {
     "log rotate": ["log", "rotate"],
     "log archive": ["log", "archive"],
     "policy check": ["policy", "check", POLICY],
+    "policy diff": ["policy", "diff", POLICY, POLICY],
     "policy explain": ["policy", "explain", POLICY],
     "policy suggest-cases": ["policy", "suggest-cases", "--simulated", "--at-least", "1"],
     "policy test": ["policy", "test", str(ROOT / "policies" / "golden"), "--mutants"],

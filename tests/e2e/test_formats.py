@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -51,6 +52,12 @@ def _resume(desk: Desk) -> list[str]:
 def _policy(desk: Desk) -> list[str]:
     desk.write("broken.json", '{"policy_id": "x", "policy_version": "1", "guardrails": [{"metric": "m"}]}')
     return ["policy", "check", "policy.json", "broken.json"]
+
+
+def _changed_policy(desk: Desk) -> list[str]:
+    document = json.loads((desk.place / "policy.json").read_bytes())
+    desk.write("changed.json", json.dumps({**document, "policy_version": "8", "suppressions": []}))
+    return ["policy", "diff", "policy.json", "changed.json"]
 
 
 def _golden(desk: Desk) -> list[str]:
@@ -128,6 +135,8 @@ SCENES: dict[str, tuple[tuple[str, ...], Prepare, int, bytes]] = {
     "verify": (("verify",), _after_hold("verify"), 0, b"the log verifies"),
     "policy-check": (("policy", "check"), _policy, 65, b"policy.json loads"),
     "policy-check-collection": (("policy", "check"), _policy_and_collection, 10, b"policy.json loads"),
+    "policy-diff": (("policy", "diff"), _changed_policy, 0, b"changed.json: 1 change is neutral"),
+    "policy-explain": (("policy", "explain"), lambda _: ["policy", "explain", "policy.json"], 0, b"checkout-api, version 7"),
     "policy-test": (("policy", "test"), _golden, 10, b"1 golden case: 1 failed"),
     "policy-suggest-cases": (
         ("policy", "suggest-cases"),
@@ -184,8 +193,10 @@ def test_a_command_answers_in_every_format_it_declares(name: str, tmp_path: Path
             assert lines.pop() == b""
             assert lines
             assert all(isinstance(json.loads(line), dict) for line in lines)
+        elif output == "sarif":
+            assert json.loads(done.out)["version"] == "2.1.0"
         elif output == "junit":
-            assert done.out.startswith(b"<?xml ")
+            assert ElementTree.fromstring(done.out).tag == "testsuites"  # noqa: S314 - of our own making
         elif output == "markdown":
             assert done.out.startswith(b"### ")
         elif output == "text":
