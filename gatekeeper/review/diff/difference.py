@@ -25,6 +25,7 @@ from gatekeeper.review.diff.key_edits import (
 from gatekeeper.review.diff.rule_edits import constraint_edits, guardrail_edits, primary_edits
 from gatekeeper.review.diff.sides import places
 from gatekeeper.review.diff.stage_edits import stage_edits
+from gatekeeper.review.diff.suppression_edits import suppression_edits
 from gatekeeper.review.diff.version import version_step
 
 TYPE_CHECKING = False
@@ -48,6 +49,7 @@ _EDITS = (
     primary_edits,
     stage_policy_edits,
     hold_edits,
+    suppression_edits,
 )
 _IMPLIED = "other rules ask as much, or nothing that decides reads it"
 _SPELLING = "the same values in another spelling"

@@ -23,8 +23,8 @@ _LIMITS = {
     "max_watermark_skew_seconds": "skew",
     "max_baseline_age_seconds": "max_baseline_age_seconds",
 }
-_FOR_PEOPLE = ("policy_id", "suppressions")
-LISTED = ("primary", "guardrails", "constraints", "stages")
+_FOR_PEOPLE = ("policy_id",)
+LISTED = ("primary", "guardrails", "constraints", "stages", "suppressions")
 OBJECTS = ("missing_data_policy", "promotion_gate", "stage_policy", "evidence", "holds")
 _NOT_COMPARED = ("policy_version", *_FOR_PEOPLE, *LISTED, *OBJECTS)
 

@@ -340,5 +340,5 @@ def test_no_key_of_a_policy_is_passed_over_in_silence(part: str, kind: type) -> 
     """A key that the format gets must be changed above, or its changes would be told as none."""
     paths = [path.split("/") for path, *_ in CASES]
     changed_keys = {path[0] if not part else path[-1] for path in paths if not part or path[0] == part}
-    told_otherwise = {"policy_version", "suppressions", "metric"}  # the version and renamed metrics: tests of their own
+    told_otherwise = {"policy_version", "suppressions", "metric"}  # these, renamed metrics too, have tests of their own
     assert {one.name for one in fields(kind)} - told_otherwise <= changed_keys
