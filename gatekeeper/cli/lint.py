@@ -58,7 +58,7 @@ def lint_file(path: str, policies: Sequence[Policy], *, ask: bool) -> tuple[Page
 
         buckets = bucket_asker(os.environ, SystemClock())
     try:
-        data = read_file(path, what="collection file", error=CollectionError, remedy="give the path of a JSON file")
+        data = read_file(path, what="collection file", error=CollectionError, remedy="give the path of a file")
     except CollectionError as error:
         problem = {"code": error.code, "severity": "error", "pointer": "", "line": None, "column": None}
         return collection_page(path, [{**problem, "message": error.message, "remedy": error.remedy}]), None

@@ -26,14 +26,14 @@ def surveys_of(results: Sequence[Result]) -> list[dict[str, Any]]:
     for path, cases in by_policy.items():
         found = survey(path, cases[0].policy, cases)
         data = read_policy_file(path)
-        unnoticed = sorted((_document(change, data) for change in found.unnoticed), key=lambda one: one["line"])
+        unnoticed = sorted((_document(change, data, path) for change in found.unnoticed), key=lambda one: one["line"])
         documents.append({**found.to_dict(), "cases": len(cases), "unnoticed": unnoticed})
     return documents
 
 
-def _document(change: Change, data: bytes) -> dict[str, Any]:
+def _document(change: Change, data: bytes, path: str) -> dict[str, Any]:
     """The change with the place that it is about, or the nearest one around it that is written out."""
-    (place,) = placed([Problem("golden.unnoticed", change.pointer, "")], Severity.WARNING, data)
+    (place,) = placed([Problem("golden.unnoticed", change.pointer, "")], Severity.WARNING, data, path)
     return {
         "rule": change.rule,
         "pointer": change.pointer,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from gatekeeper.model.document import locate
+from gatekeeper.model.document import is_yaml, locate
 from gatekeeper.model.values import dataclass
 
 TYPE_CHECKING = False
@@ -65,19 +65,20 @@ def one_line(text: str) -> str:
 
 
 def placed(
-    problems: Iterable[Problem], severity: Severity | Callable[[str], Severity], data: bytes | None
+    problems: Iterable[Problem], severity: Severity | Callable[[str], Severity], data: bytes | None, source: str
 ) -> list[Diagnostic]:
     """Problems with their places in *data*, in the order in which they stand there.
 
     Args:
-        problems: what is to say.
+        problems: what is to be said.
         severity: of all of them, or by their code.
         data: the bytes of the file; None where they are not at hand.
+        source: the file's name, which tells whether it is JSON or YAML.
     """
-    problems = list(problems)
-    places = _places(data) if data is not None and problems else {}
+    stated = list(problems)
+    places = places_in(data, source) if data is not None and stated else {}
     found = []
-    for problem in problems:
+    for problem in stated:
         line, column = _place(problem, places)
         weight = severity if isinstance(severity, Severity) else severity(problem.code)
         said = (problem.message, problem.remedy, problem.rule)
@@ -85,7 +86,12 @@ def placed(
     return sorted(found, key=lambda one: (one.line or 0, one.column or 0, one.pointer, one.message))
 
 
-def _places(data: bytes) -> dict[str, tuple[int, int]]:
+def places_in(data: bytes, source: str) -> dict[str, tuple[int, int]]:
+    """JSON Pointer -> line and column, as `model.document.locate` gives them; empty where the nesting is too deep."""
+    if is_yaml(source):
+        from gatekeeper.documents.yaml_reading import locate_yaml
+
+        return locate_yaml(data)
     try:
         return locate(data)
     except RecursionError:  # nested far too deeply: the pointers say where

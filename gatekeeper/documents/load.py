@@ -1,11 +1,14 @@
-"""From a file to a document without problems, or to one refusal that names all of them."""
+"""From a file to a document without problems, or to one refusal that names all of them.
+
+A file whose name ends in .yaml or .yml is YAML, read by JSON's data model (`yaml_reading`); any other is JSON.
+"""
 
 from __future__ import annotations
 
 import os
 
 from gatekeeper.errors import DocumentError
-from gatekeeper.model.document import parse_document, parse_json
+from gatekeeper.model.document import is_yaml, parse_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,19 +40,27 @@ def load_document(
 
     Args:
         data: the bytes of a file.
-        source: where they came from, for the message.
+        source: where they came from: its name tells the language, and stands in messages.
         problems_of: tells all that keeps a JSON value from being such a document, no object included.
         error: what is raised.
         remedy: what to do about problems.
 
     Raises:
-        error: not strict JSON, or with problems: then `message` has a line for each.
+        error: not strict JSON or YAML, or with problems: then `message` has a line for each.
     """
-    document: dict[str, Any] = parse_document(data, source, error=error)
+    document: dict[str, Any] = parse_reviewed(data, source, error=error)
     problems = problems_of(document)
     if problems:
         raise refusal(problems, data, source, error=error, remedy=remedy)
     return document
+
+
+def parse_reviewed(data: bytes, source: str, *, error: type[InputRefusedError]) -> Any:
+    """The value in *data*, whatever it is. Raises *error* with line and column for what is not strict JSON or YAML."""
+    try:
+        return _parsed(data, source)
+    except DocumentError as refused:
+        raise error(refused.message, remedy=refused.remedy) from refused
 
 
 def refusal(
@@ -58,17 +69,25 @@ def refusal(
     """One error that says all problems, each on a line of its own with file, line, column and pointer."""
     from gatekeeper.documents.diagnostics import Severity, placed
 
-    return error("\n".join(one.text(source) for one in placed(problems, Severity.ERROR, data)), remedy=remedy)
+    return error("\n".join(one.text(source) for one in placed(problems, Severity.ERROR, data, source)), remedy=remedy)
 
 
 def diagnose(data: bytes, source: str, problems_of: ProblemsOf) -> tuple[Any, list[Diagnostic]]:
-    """The JSON value in *data*, and all that keeps it from loading; None for what is not strict JSON."""
+    """The value in *data*, and all that keeps it from loading; None for what is not strict JSON or YAML."""
     from gatekeeper.documents.diagnostics import Diagnostic, Severity, placed
 
     try:
-        document = parse_json(data, source=source)
+        document = _parsed(data, source)
     except DocumentError as error:
         message = error.message.removeprefix(source).lstrip(":0123456789 ")
         found = Diagnostic(error.code, Severity.ERROR, "", error.line, error.column, message, error.remedy)
         return None, [found]
-    return document, placed(problems_of(document), Severity.ERROR, data)
+    return document, placed(problems_of(document), Severity.ERROR, data, source)
+
+
+def _parsed(data: bytes, source: str) -> Any:
+    if is_yaml(source):
+        from gatekeeper.documents.yaml_reading import parse_yaml
+
+        return parse_yaml(data, source=source)
+    return parse_json(data, source=source)

@@ -82,13 +82,19 @@ def parse_json(data: bytes, *, source: str = "-") -> Any:
             column=error.colno,
         ) from None
     except RecursionError:
-        raise _too_deep(source) from None
+        raise too_deep(source) from None
     if data.count(b"[") + data.count(b"{") > MOST_LEVELS and _levels(value) > MOST_LEVELS:
-        raise _too_deep(source)
+        raise too_deep(source)
     return value
 
 
-def _too_deep(source: str) -> DocumentError:
+def is_yaml(source: str) -> bool:
+    """Whether the name of a policy or collection file says that YAML is in it (`documents.yaml_reading`), not JSON."""
+    return source.lower().endswith((".yaml", ".yml"))
+
+
+def too_deep(source: str) -> DocumentError:
+    """The refusal of a document of more than `MOST_LEVELS`."""
     return DocumentError(f"{source}: nested too deeply, more than {MOST_LEVELS} levels", remedy="flatten the document")
 
 
@@ -125,6 +131,11 @@ def _integer(text: str) -> int | NotADouble:
         return NotADouble(text)
     number = int(text)
     return number if is_number(number) else NotADouble(text)
+
+
+def number_of(text: str) -> float | NotADouble:
+    """The value of a number as JSON writes it."""
+    return _float(text) if "." in text or "e" in text or "E" in text else _integer(text)
 
 
 def _float(text: str) -> float | NotADouble:

@@ -1,4 +1,4 @@
-"""Load a policy: bytes -> strict JSON -> keys and types (pydantic) -> the rules of SPEC 3 -> values.
+"""Load a policy: bytes -> strict JSON or YAML -> keys and types (pydantic) -> the rules of SPEC 3 -> values.
 
 A policy that does not load never yields a verdict. All problems of a file are named at once, each
 with file, line, column and JSON Pointer. What validates is imported only when a policy is seen for
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from gatekeeper.errors import PolicyError
-from gatekeeper.model.document import has_odd_places, parse_document
+from gatekeeper.model.document import has_odd_places, is_yaml, parse_document
 from gatekeeper.model.policy import LoadedPolicy, Policy, loaded_policy
 
 TYPE_CHECKING = False
@@ -27,7 +27,7 @@ def load_policy(source: str | os.PathLike[str] | bytes) -> Policy:
     """The policy in a file, or in bytes that are at hand.
 
     Args:
-        source: path of a JSON file, or the bytes of one.
+        source: path of a file, YAML where its name ends in .yaml or .yml and else JSON; or the bytes of a JSON file.
 
     Raises:
         PolicyError: the file cannot be read, or what it holds is no policy; `message` names every
@@ -41,8 +41,13 @@ def load_policy(source: str | os.PathLike[str] | bytes) -> Policy:
 def load_policy_document(data: bytes, source: str = "-") -> LoadedPolicy:
     """Validate the bytes of a policy file; the values with document and digest.
 
+    Args:
+        data: the bytes.
+        source: where they came from; a name that ends in .yaml or .yml says that they are YAML, any other JSON.
+
     Raises:
         PolicyError: as `load_policy`.
+        UsageError: YAML, and its library is not installed.
     """
     from gatekeeper.documents.load import load_document
 
@@ -65,9 +70,14 @@ def parse_policy(data: bytes, source: str = "-") -> dict[str, Any]:
     the text "NaN") is refused here.
 
     Raises:
-        PolicyError: not strict JSON, no object, or a value that no policy can hold.
+        PolicyError: not strict JSON or YAML, no object, or a value that no policy can hold.
     """
-    document = parse_document(data, source, error=PolicyError)
+    if is_yaml(source):
+        from gatekeeper.documents.load import parse_reviewed
+
+        document = parse_reviewed(data, source, error=PolicyError)
+    else:
+        document = parse_document(data, source, error=PolicyError)
     if not isinstance(document, dict) or has_odd_places(document):
         from gatekeeper.documents.load import refusal
 

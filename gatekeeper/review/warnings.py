@@ -22,5 +22,5 @@ def warnings_for(loaded: LoadedPolicy, data: bytes | None = None, *, beside: Bes
         beside: what is known of the files around it.
     """
     problems = advice(loaded, beside or Beside())
-    found = placed([*problems, *unused(loaded.policy, problems)], severity_of, data)
+    found = placed([*problems, *unused(loaded.policy, problems)], severity_of, data, loaded.source)
     return suppressed(loaded.policy, found) if loaded.policy.suppressions else found

@@ -12,7 +12,7 @@ def test_a_file_too_deep_to_be_searched_keeps_its_problems() -> None:
     """The search for lines must not crash where the reading of the file did not."""
     depth = 100 * sys.getrecursionlimit()
     (one,) = placed(
-        [Problem("policy.too_deep", "/0/0", "nested too deeply")], Severity.ERROR, b"[" * depth + b"]" * depth
+        [Problem("policy.too_deep", "/0/0", "nested too deeply")], Severity.ERROR, b"[" * depth + b"]" * depth, "p.json"
     )
     assert (one.line, one.pointer) == (None, "/0/0")
 

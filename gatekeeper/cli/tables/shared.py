@@ -93,7 +93,7 @@ IDEMPOTENCY_KEY = Option(
     metavar="KEY",
     help="Identity of the CI job: the same key gets the same answer.",
 )
-POLICY = Option("policy", "--policy", kind="path", metavar="FILE", required=True, help="The policy file.")
+POLICY = Option("policy", "--policy", kind="path", metavar="FILE", required=True, help="The policy file, JSON or YAML.")
 EXPERIMENT = Option(
     "experiment", "--experiment", kind="name", metavar="NAME", required=True, help="What is being rolled out."
 )

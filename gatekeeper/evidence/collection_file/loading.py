@@ -1,4 +1,4 @@
-"""Load a collection file: bytes -> strict JSON -> keys and types -> the rules of SPEC 9 -> values.
+"""Load a collection file: bytes -> strict JSON or YAML -> keys and types -> the rules of SPEC 9 -> values.
 
 All problems of a file are named at once, each with file, line, column and JSON Pointer. A file without
 problems is read without pydantic; no value that may be a credential is in a message.
@@ -32,7 +32,7 @@ def read_collection(path: str | os.PathLike[str]) -> LoadedCollection:
     Raises:
         CollectionError: the file cannot be read, or what it holds is no collection file.
     """
-    remedy = 'give the path of a JSON file of sources and metrics: {"sources": {…}, "metrics": {…}}'
+    remedy = 'give the path of a file of sources and metrics: {"sources": {…}, "metrics": {…}}'
     data = read_file(path, what="collection file", error=CollectionError, remedy=remedy)
     return load_collection(data, os.fspath(path))
 
@@ -42,10 +42,10 @@ def load_collection(data: bytes, path: str) -> LoadedCollection:
 
     Args:
         data: the bytes.
-        path: where they came from; paths in the file are relative to it.
+        path: where they came from; paths in the file are relative to it, and its name tells YAML from JSON.
 
     Raises:
-        CollectionError: not strict JSON, or no collection file; `message` names every problem on a line of its own.
+        CollectionError: not strict JSON or YAML, or no collection file; `message` has a line for each problem.
     """
     remedy = f"correct the file, then: gatekeeper collect --lint {path}"
     document = load_document(data, path, collection_problems, error=CollectionError, remedy=remedy)

@@ -61,6 +61,6 @@ def lint(
     remarks = [
         one
         for severity in Severity
-        for one in placed((each for each in found if SEVERITIES[each.code] is severity), severity, data)
+        for one in placed((each for each in found if SEVERITIES[each.code] is severity), severity, data, path)
     ]
     return loaded, sorted(remarks, key=lambda one: (one.line or 0, one.column or 0))

@@ -35,7 +35,7 @@ def report(difference: Difference, data: bytes) -> dict[str, Any]:
         difference: of the two policies.
         data: the bytes of the new one, for line and column.
     """
-    places = _places([_place_in_new(change.edit) for change in difference.changes], data)
+    places = _places([_place_in_new(change.edit) for change in difference.changes], data, difference.new.source)
     stages = [stage for stage in difference.new.policy.stages if stage in difference.old.policy.stages]
     changes = [_change(change, places, stages) for change in difference.changes]
     step = difference.version
@@ -122,7 +122,7 @@ def _place_in_new(edit: Edit) -> str:
     return edit.pointer.rpartition("/")[0] if edit.is_removal else edit.pointer
 
 
-def _places(pointers: list[str], data: bytes) -> Places:
+def _places(pointers: list[str], data: bytes, source: str) -> Places:
     """Line and column of each pointer, or of the nearest part around it that exists."""
-    found = placed([Problem("policy.diff", pointer, "") for pointer in pointers], Severity.WARNING, data)
+    found = placed([Problem("policy.diff", pointer, "") for pointer in pointers], Severity.WARNING, data, source)
     return {one.pointer: (one.line, one.column) for one in found}

@@ -67,7 +67,7 @@ class CaseLoader:
                 return case
         from gatekeeper.documents.diagnostics import Severity, placed
 
-        return Unloadable(path, placed(problems, Severity.ERROR, data))
+        return Unloadable(path, placed(problems, Severity.ERROR, data, path))
 
     def policy(self, path: str) -> LoadedPolicy:
         """The policy in the file at *path*. Raises PolicyError."""
