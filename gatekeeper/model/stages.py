@@ -15,6 +15,9 @@ NAME_PATTERN = r"[A-Za-z0-9._-]{1,128}"
 RUN_ID_PATTERN = r"[A-Za-z0-9._:/@-]{1,390}"
 """What a run may be called: names joined by `:`, `/` and `@`; 390 holds three names of 128 and their colons."""
 
+LONGEST_STAGE = 32
+"""Letters of a stage's name; more digits than a double has say nothing."""
+
 _CANARY = re.compile(r"CANARY_(0|[1-9]\d*)(\.\d+)?", re.ASCII)
 
 
@@ -28,7 +31,7 @@ def stage_percent(stage: str) -> float | None:
     if stage == ROLLOUT_100:
         return 100
     match = _CANARY.fullmatch(stage)
-    if match is None or len(stage) > 32:
+    if match is None or len(stage) > LONGEST_STAGE:
         return None
     number = float(stage.removeprefix("CANARY_"))
     if not 0 < number < 100:

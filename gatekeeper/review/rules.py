@@ -27,7 +27,7 @@ LONGEST_SECONDS = 3_153_600_000
 """100 years of 365 days: beyond, a hold's times would leave the calendar."""
 
 _LIMITS = ("max_freshness_seconds", "max_watermark_skew_seconds", "max_baseline_age_seconds")
-_URL = re.compile(r"https?://(?P<authority>[^\s/?#]+)(?:[/?#]\S*)?", re.IGNORECASE)
+_URL = re.compile(r"[Hh][Tt][Tt][Pp][Ss]?://(?P<authority>[^\s/?#]+)(?:[/?#]\S*)?")
 _STAGE_FORM = f"{DRY_RUN}, {SHADOW}, CANARY_<percent> (above 0, below 100, no leading zero), {ROLLOUT_100}"
 
 

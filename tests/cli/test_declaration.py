@@ -24,6 +24,7 @@ SPEC_8 = {
     ("log", "metrics"), ("log", "rebuild"), ("log", "stat"), ("log", "rotate"), ("log", "archive"), ("log", "prune"),
     ("log", "checkpoint"), ("log", "prove"), ("log", "check-proof"),
     ("policy", "check"), ("policy", "diff"), ("policy", "test"), ("policy", "suggest-cases"), ("policy", "explain"),
+    ("policy", "schema"),
 }  # fmt: skip
 
 

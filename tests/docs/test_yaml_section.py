@@ -51,3 +51,19 @@ def test_what_needs_no_quotes_is_text(text: str) -> None:
     """The sentence below the table."""
     assert f"`{text}`" in SECTION or text.startswith("https")
     assert parse_yaml(f"x: {text}\n".encode()) == {"x": text}
+
+
+def test_the_example_of_the_modeline_is_a_policy_and_leads_to_its_schema() -> None:
+    """The line is a comment to gatekeeper and a path to editors."""
+    (block,) = blocks("docs/schema/README.md", "yaml")
+    assert block.startswith("# yaml-language-server: $schema=../.schemas/policy.schema.json\n")
+    assert load_policy_document(block.encode(), "policies/checkout.yaml").policy.policy_id == "checkout"
+
+
+def test_the_editor_settings_are_json_with_the_schemas_that_are_printed() -> None:
+    """Each path is one that the shell lines above write."""
+    (script, *_) = blocks("docs/schema/README.md", "sh")
+    (settings, *_) = blocks("docs/schema/README.md", "json")
+    parsed = json.loads(settings)
+    paths = {one["url"] for one in parsed["json.schemas"]} | parsed["yaml.schemas"].keys()
+    assert paths == {f"./{path}" for path in re.findall(r"> (\S+)", script)}

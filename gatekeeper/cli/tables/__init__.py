@@ -29,6 +29,7 @@ _TABLES: dict[tuple[str, ...], str] = {
     ("policy", "test"): "policy_test",
     ("policy", "suggest-cases"): "policy_test",
     ("policy", "explain"): "policy_explain",
+    ("policy", "schema"): "policy_schema",
     ("log", "head"): "log",
     ("log", "stat"): "log",
     ("log", "metrics"): "metrics",

@@ -58,7 +58,7 @@ def duration(part: Mapping[str, Any], pointer: str, key: str) -> Iterator[Proble
 def variables(part: Mapping[str, Any], pointer: str, key: str, *, replaced: bool = True) -> Iterator[Problem]:
     """A text names variables in the one form that is replaced; where none is *replaced*, it names none."""
     value = part.get(key)
-    if isinstance(value, str) and "${" in (blanked(value, "") if replaced else value):
+    if isinstance(value, str) and "${" in (blanked(value, "x") if replaced else value):
         allowed = "${NAME} with letters, digits and _, no digit first" if replaced else "a text without ${…}"
         where = "no form of a variable" if replaced else "nothing is replaced here"
         message = f"the value (not shown) has ${{…}}, and {where}; allowed: {allowed}"

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     Sound = Callable[[str], bool]
 
-_WEB = re.compile(r"https?://[^\s\0-\x1f\x7f]+", re.IGNORECASE)
-_DATABASE = re.compile(r"[a-z][a-z0-9_]*(?:\+[a-z0-9_]+)?://[^\0-\x1f\x7f]*", re.IGNORECASE)
+_WEB = re.compile(r"[Hh][Tt][Tt][Pp][Ss]?://[^\s\0-\x1f\x7f]+")
+_DATABASE = re.compile(r"[A-Za-z][A-Za-z0-9_]*(?:\+[A-Za-z0-9_]+)?://[^\0-\x1f\x7f]*")
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"(?:[!-~](?:[\t -~]*[!-~])?)?")
 _SCHEME = re.compile(r"(?:basic|bearer|digest|token|apikey)\s+(?=\S)", re.IGNORECASE)
