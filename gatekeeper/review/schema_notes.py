@@ -92,6 +92,7 @@ NOTES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
             {"observation_missing": {"retry_after_seconds": 300, "owners": ["sre"]}},
             propertyNames={"enum": [str(category) for category in HOLD_CATEGORIES]},
         ),
+        "suppressions": note("Remarks of `policy check` that are meant, and why; no run is judged by them."),
     },
     "Primary": {
         "": {"description": "A goal, judged by the promotion gate and never by the safety gate."},
@@ -194,6 +195,16 @@ NOTES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "owners": note("Whose turn it is.", ["sre"], minItems=1, items={"pattern": NOT_BLANK}),
         "deadline_seconds": note("When waiting ends; never without it. Unit: seconds.", 259200, **_SECONDS_ABOVE_0),
         "on_deadline": note("REJECT stops the run at the next check behind the deadline that still holds."),
+    },
+    "Suppression": {
+        "": {"description": "A remark that the policy's owners have answered: it is shown and does not count."},
+        "code": note("The remark, by its code.", "policy.canary_jump", pattern=NOT_BLANK),
+        "reason": note("Why it does not count.", "Half a percent is a smoke test.", pattern=NOT_BLANK),
+        "rule": note(
+            "The one rule that is meant, named as in findings; without it, wherever the code stands.",
+            "stage:CANARY_5",
+            pattern=NOT_BLANK,
+        ),
     },
     "Precedence": {"": {"description": "In which order troubles decide."}},
     "OnTrouble": {"": {"description": "What missing or old evidence does: hold the run, or stop it."}},

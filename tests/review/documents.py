@@ -71,6 +71,7 @@ FULL: dict[str, Any] = {
             "on_deadline": "REJECT",
         }
     },
+    "suppressions": [{"code": "policy.canary_jump", "rule": "stage:CANARY_10", "reason": "r"}],
 }
 """Every key of SPEC 3 once."""
 

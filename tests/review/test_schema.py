@@ -130,6 +130,12 @@ SLIPS: list[tuple[str, Any]] = [
     ("holds/evidence_missing/owners", []),
     ("holds/evidence_missing/deadline_seconds", MISSING),
     ("holds/evidence_missing/deadline_seconds", 0),
+    ("suppressions/0/code", MISSING),
+    ("suppressions/0/reason", MISSING),
+    ("suppressions/0/reason", " "),
+    ("suppressions/0/rule", ""),
+    ("suppressions/0/why", "r"),
+    ("suppressions", {}),
 ]
 
 

@@ -18,6 +18,7 @@ QUIET = {
     "stages": ["DRY_RUN", "SHADOW", "CANARY_4", "CANARY_20", "ROLLOUT_100"],
     "holds": dict.fromkeys(HOLD_CATEGORIES, HOLD),
 }
+del QUIET["suppressions"]
 QUIET["guardrails"][0]["stages"] = ["CANARY_20", "ROLLOUT_100"]
 GUARDRAIL = QUIET["guardrails"][0]
 CONSTRAINT = QUIET["constraints"][0]
