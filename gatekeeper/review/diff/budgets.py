@@ -82,14 +82,14 @@ def _within(inner: tuple[float, float] | None, outer: tuple[float, float] | None
 
 
 def _ask_hiding(sides: Sides, old: list[Budget], new: list[Budget], found: Consequences) -> None:
-    """A baseline that one of them cannot use holds, and under some policies hides what other rules find."""
-    if not sides.hides:
+    """A baseline that one of them cannot use holds, and under `evidence_first` hides what other rules find."""
+    if not sides.are_phased:
         return
     before, after = ({(one.rule, one.range) for one in side} for side in (old, new))
     for effect, changed in ((Effect.STOPS_LESS, after - before), (Effect.STOPS_MORE, before - after)):
         for rule, _ in sorted(changed, key=lambda one: one[0]):
             found.add(effect, rule, sides.stage, "a baseline that cannot be used holds first")
-    if sides.are_phased and max(_repeats(old), _repeats(new)) > 1:  # which of them is first decides alone
+    if max(_repeats(old), _repeats(new)) > 1:  # which of them is first decides alone
         for effect in (Effect.STOPS_LESS, Effect.STOPS_MORE):
             found.add(effect, (old + new)[0].rule, sides.stage, "another budget of the metric decides first")
 
@@ -106,7 +106,7 @@ def _ask_no_baseline(sides: Sides, found: Consequences) -> None:
         level if plan.holds_without_baseline else Level.PASS for plan, level in zip(sides.plans(), held, strict=True)
     )
     found.moved("on_missing_baseline", None, "a snapshot without any baseline", before, after)
-    if sides.hides and (before is Level.HOLD) != (after is Level.HOLD):
+    if sides.are_phased and (before is Level.HOLD) != (after is Level.HOLD):
         effect = Effect.STOPS_LESS if after is Level.HOLD else Effect.STOPS_MORE
         found.add(effect, "on_missing_baseline", sides.stage, "a snapshot without any baseline holds first")
 

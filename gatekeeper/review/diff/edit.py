@@ -19,8 +19,7 @@ class When(IntEnum):
     """The order in which edits are carried out.
 
     What is added comes before what it may stand in for is taken away, so that a rule that another one replaces is not
-    told as a loosening. A precedence and a `on_not_ready` under which one trouble hides another are in force as
-    shortly as can be.
+    told as a loosening. A precedence under which one trouble hides another is in force as shortly as can be.
     """
 
     FIRST = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gatekeeper.model.document import escape_pointer
 from gatekeeper.model.hold import UNNAMED
-from gatekeeper.model.policy import OnTrouble, Precedence
+from gatekeeper.model.policy import Precedence
 from gatekeeper.model.values import replace
 from gatekeeper.review.diff.edit import Edit, When, setting
 from gatekeeper.review.diff.effects import Consequence, Effect
@@ -57,8 +57,7 @@ def gate_edits(old: LoadedPolicy, new: LoadedPolicy) -> Iterator[Edit]:
     yield from pair.edit("promotion", "required_for_stages", _set(pair, "promotion_gate", "required_for_stages"))
     for key, part in (("min_sample_size", "sample_size"), ("require_ci_low_gt", "ci_bound")):
         yield from pair.edit(_part_rule(part, old, new), key, _set(pair, "promotion_gate", key))
-    when = When.LAST if pair.new.on_not_ready is OnTrouble.REJECT else When.FIRST
-    yield from pair.edit("on_not_ready", "on_not_ready", _set(pair, "promotion_gate", "on_not_ready"), when=when)
+    yield from pair.edit("on_not_ready", "on_not_ready", _set(pair, "promotion_gate", "on_not_ready"))
 
 
 def stage_policy_edits(old: LoadedPolicy, new: LoadedPolicy) -> Iterator[Edit]:

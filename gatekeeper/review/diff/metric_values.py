@@ -98,7 +98,7 @@ def _ask_value(sides: Sides, metric: str, value: Any, both: tuple[Troubles, Trou
     before, after = (max(troubles.values(), default=Level.PASS) for troubles in both)
     if before is not after:
         found.moved(_rule(old, new), sides.stage, what, before, after)
-    if sides.hides:
+    if sides.are_phased:
         held_before, held_now = ({rule for rule, level in one.items() if level is Level.HOLD} for one in both)
         if held_now - held_before:
             found.add(Effect.STOPS_LESS, _name(held_now - held_before), sides.stage, _HIDDEN)

@@ -20,9 +20,6 @@ def ask_references(sides: Sides, found: Consequences) -> None:
     for name in {**old, **new}:
         before, after = old.get(name, Level.PASS), new.get(name, Level.PASS)
         found.moved(f"evidence:{name}", None, f"a run without {name}", before, after)
-        if sides.are_phased and sides.rejects_unready and (before is Level.HOLD) != (after is Level.HOLD):
-            effect = Effect.STOPS_LESS if after is Level.HOLD else Effect.STOPS_MORE
-            found.add(effect, f"evidence:{name}", sides.stage, "statistics that reject are not asked without it")
 
 
 def ask_settings(sides: Sides, found: Consequences) -> None:

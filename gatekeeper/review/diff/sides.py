@@ -5,7 +5,6 @@ from __future__ import annotations
 from enum import StrEnum
 
 from gatekeeper.evaluator.plan import stage_plan
-from gatekeeper.model.policy import OnTrouble
 from gatekeeper.model.values import dataclass
 from gatekeeper.review.diff.effects import level_of
 
@@ -43,8 +42,7 @@ class Sides:
         mode: how the stage is asked.
         stage: its name, for consequences.
         asked_promotion: whether both ask statistics here.
-        hides: whether both are such that a hold found first can hide a REJECT: `evidence_first` asks no further
-            (SPEC 5.4), and statistics that reject are not asked after safety has not passed (SPEC 5.5).
+        are_phased: whether both are `evidence_first`, where a hold that is found first hides a REJECT (SPEC 5.4).
     """
 
     def __init__(self, old: Policy, new: Policy, place: Place, mode: Mode) -> None:
@@ -55,8 +53,6 @@ class Sides:
         self.stage = place.new
         self.asked_promotion = all(asks_promotion(plan) for plan in self.plans())
         self.are_phased = all(plan.evidence_first for plan in self.plans())
-        self.rejects_unready = self.asked_promotion and all(_rejects_unready(plan) for plan in self.plans())
-        self.hides = self.are_phased or self.rejects_unready
 
     def plans(self) -> tuple[StagePlan, StagePlan]:
         """Both."""
@@ -79,8 +75,3 @@ def places(old: tuple[str, ...], new: tuple[str, ...]) -> Iterator[Place]:
             is_first = stage in {old[0], new[0]}
             modes = (Mode.REMAIN, Mode.BEGIN) if is_first else tuple(Mode)
             yield Place(stage, stage, modes)
-
-
-def _rejects_unready(plan: StagePlan) -> bool:
-    gate = plan.policy.promotion_gate
-    return gate is not None and gate.on_not_ready is OnTrouble.REJECT

@@ -62,7 +62,7 @@ def _at_most(
 def _ask_dates_of_nothing(sides: Sides, found: Consequences, trouble: Level) -> None:
     """Where no metric is asked, `_meta` must be fresh; once one is, its own watermark counts instead."""
     old, new = sides.plans()
-    if sides.hides and set(old.asked_metrics) != set(new.asked_metrics):
+    if sides.are_phased and set(old.asked_metrics) != set(new.asked_metrics):
         for effect in (Effect.STOPS_LESS, Effect.STOPS_MORE):
             found.add(effect, "freshness", sides.stage, "a metric with old evidence holds before other rules are asked")
     if bool(old.asked_metrics) == bool(new.asked_metrics):
@@ -88,9 +88,6 @@ def _ask_stage(sides: Sides, found: Consequences) -> None:
     windowed = [Level.HOLD if _asks_window(plan) else Level.PASS for plan in sides.plans()]
     what = "a window that began before the stage was entered"
     found.moved("window", sides.stage, what, windowed[0], windowed[1])
-    if sides.are_phased and sides.rejects_unready and (old, windowed[0]) != (new, windowed[1]):
-        for effect in (Effect.STOPS_LESS, Effect.STOPS_MORE):
-            found.add(effect, "stage_wait", sides.stage, "statistics that reject are not asked while the run waits")
 
 
 def _wait(plan: StagePlan) -> float:

@@ -7,17 +7,16 @@ from typing import Any
 import pytest
 
 from gatekeeper.review.diff.difference import difference
-from gatekeeper.review.diff.effects import LOOSENS, TIGHTENS
+from gatekeeper.review.diff.effects import LOOSENS, TIGHTENS, Effect
 from tests.review.diff.policies import Document, loaded
 from tests.review.diff.questions import EVALUATED_AT, judge, moment
 
 PHASED = {"precedence": "evidence_first"}
 HELD_WITHOUT_BASELINE = {"on_missing_baseline": "DEGRADE"}
-UNREADY: dict[str, Any] = {
+GATE: dict[str, Any] = {
     "primary": [{"metric": "p", "direction": "up"}],
     "promotion_gate": {"required_for_stages": ["CANARY_50"], "min_sample_size": 10, "on_not_ready": "REJECT"},
 }
-FROM_BELOW = {"from_stage": "CANARY_25", "stage_entered_at": moment(100)}
 
 
 def guardrail(metric: str, limit: float, **more: Any) -> Document:
@@ -52,7 +51,7 @@ CASES: dict[str, tuple[Document, Document, Document, Document]] = {
         {},
     ),
     "of three guardrails of one metric the first is wider": (
-        policy(guardrail("a", 1), guardrail("a", 9, range=[0, 3]), guardrail("a", 4), missing=PHASED),
+        policy(guardrail("a", 4), guardrail("a", 9, range=[0, 3]), guardrail("a", 4), missing=PHASED),
         policy(guardrail("a", 6), guardrail("a", 9, range=[0, 3]), guardrail("a", 4), missing=PHASED),
         {"a": 5},
         {},
@@ -70,46 +69,42 @@ CASES: dict[str, tuple[Document, Document, Document, Document]] = {
         policy(
             guardrail("a", 1),
             missing={**PHASED, "max_freshness_seconds": 60},
-            **{**UNREADY, "promotion_gate": {"required_for_stages": ["CANARY_50"]}},
+            **GATE,
         ),
         {"a": 2, "p": 1},
         {"observations": {"p": {"watermark_event_time": moment(100)}}},
     ),
-    "statistics that reject, behind a metric that is required": (
-        policy(guardrail("a", 1), **UNREADY),
-        policy(guardrail("a", 1), missing={"required_metrics": ["b"]}, **UNREADY),
-        {"a": 1},
-        {},
-    ),
-    "statistics that reject, behind a reference, under evidence_first": (
-        policy(guardrail("a", 1), missing=PHASED, **UNREADY),
-        policy(guardrail("a", 1), missing=PHASED, evidence={"required": ["change_id"]}, **UNREADY),
-        {"a": 1},
-        {},
-    ),
-    "statistics that reject, behind a wait, under evidence_first": (
-        policy(guardrail("a", 1), missing=PHASED, stage_policy={}, **UNREADY),
-        policy(guardrail("a", 1), missing=PHASED, stage_policy={"min_stage_seconds": 900}, **UNREADY),
-        {"a": 1},
-        FROM_BELOW,
-    ),
 }
+
+
+def question(metrics: Document, more: Document) -> tuple[Document, Document]:
+    """A snapshot and a context at a canary."""
+    snapshot = {
+        "metrics": metrics,
+        "observations": more.get("observations", {}),
+        "_meta": {"watermark_event_time": moment(5), "collected_at": moment(1), "window": "1m"},
+    }
+    return snapshot, {"stage": "CANARY_50", "evaluated_at": EVALUATED_AT}
+
+
+def effects(old: Document, new: Document) -> set[Effect]:
+    """In which ways something is said to turn out otherwise."""
+    return {effect for change in difference(loaded(old), loaded(new)).changes for effect in change.effects}
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_harm_that_is_hidden_now_is_told(name: str) -> None:
     """The verdicts are those of the evaluator; the reverse change shows it again and must be called tightened."""
     old, new, metrics, more = CASES[name]
-    snapshot = {
-        "metrics": metrics,
-        "observations": more.get("observations", {}),
-        "_meta": {"watermark_event_time": moment(5), "collected_at": moment(1), "window": "1m"},
-    }
-    context = {"stage": "CANARY_50", "evaluated_at": EVALUATED_AT, "from_stage": None}
-    context |= {key: value for key, value in more.items() if key != "observations"}
-    verdicts = [judge(loaded(one).policy, snapshot, context).verdict for one in (old, new)]
+    verdicts = [judge(loaded(one).policy, *question(metrics, more)).verdict for one in (old, new)]
     assert verdicts == ["REJECT", "DEGRADE"]
-    pairs = ((loaded(old), loaded(new)), (loaded(new), loaded(old)))
-    there, back = ({effect for change in difference(*pair).changes for effect in change.effects} for pair in pairs)
-    assert there & LOOSENS
-    assert back & TIGHTENS
+    assert effects(old, new) & LOOSENS
+    assert effects(new, old) & TIGHTENS
+
+
+def test_statistics_that_reject_no_more_behind_another_hold_are_no_loosening() -> None:
+    """The documented limit: statistics are asked once safety has passed, and not to have won is no harm."""
+    old, new = (policy(guardrail("a", 1), missing=missing, **GATE) for missing in ({}, {"required_metrics": ["b"]}))
+    verdicts = [judge(loaded(one).policy, *question({"a": 1}, {})).verdict for one in (old, new)]
+    assert verdicts == ["REJECT", "DEGRADE"]
+    assert effects(old, new) == {Effect.LETS_LESS}
