@@ -162,6 +162,8 @@ SLIPS: list[tuple[str, Any]] = [
     ("sources/prom/url", "prometheus.example.com"),
     ("sources/prom/url", "https://a.example.com\n"),
     ("sources/prom/url", "https://${1}/"),
+    ("sources/prom/url", "http\u017f://a.example.com"),  # a long s, which is an s to whoever ignores case
+    ("sources/dwh/url", "\u017fqlite://"),
     ("sources/prom/cert_file", MISSING),
     ("sources/prom/ca_file", "${CA}"),
     ("sources/prom/ca_file", "a\x00b"),
@@ -187,3 +189,11 @@ def test_an_editor_marks_the_slips_that_a_schema_can_see(path: str, value: Any) 
     """Each of these is refused by both, so that none can be moved to the list unseen."""
     assert not is_valid(changed(FULL, path, value))
     assert problems_of(changed(FULL, path, value)) != []
+
+
+@pytest.mark.parametrize("text", ["$${A}{", "${A}${B}", "$", "{A}", "${_9}"])
+def test_a_text_that_names_variables_well_is_read_by_both(text: str) -> None:
+    """What a variable leaves behind when it is looked away is no other variable."""
+    document = changed(FULL, "labels/track/variant", text)
+    assert is_valid(document)
+    assert problems_of(document) == []

@@ -111,6 +111,7 @@ SLIPS: list[tuple[str, Any]] = [
     ("guardrails/0/stages", []),
     ("guardrails/0/runbook", "https://ci:secret@a.example.com"),
     ("guardrails/0/runbook", "https://a.example.com/x\n"),
+    ("guardrails/0/runbook", "http\u017f://a.example.com"),  # a long s, which is an s to whoever ignores case
     ("guardrails/0", {"metric": "m", "op": "<="}),
     ("constraints/0/kind", "must_be_true"),
     ("constraints/0/stages", ["CANARY_010"]),
