@@ -7,6 +7,7 @@ import os
 from gatekeeper.cli.present import page_outcome, told
 from gatekeeper.cli.whole_file import replace_file
 from gatekeeper.errors import GoldenCaseError, LogError, PolicyError, UsageError
+from gatekeeper.model.document import is_document_file
 from gatekeeper.render.policy_test import made_page, suggestions_page
 from gatekeeper.review.golden.judge import judge
 from gatekeeper.review.golden.load import DEFAULT_DIRECTORY, CaseLoader, Unloadable, case_files
@@ -121,7 +122,7 @@ def _policy_of(event: Mapping[str, Any], directory: str, loader: CaseLoader) -> 
     found = []
     for name in sorted(os.listdir(beside)) if os.path.isdir(beside) else ():
         path = os.path.join(beside, name) if beside != "." else name
-        if name.endswith((".json", ".yaml", ".yml")) and os.path.isfile(path) and _has_id(path, event, loader):
+        if is_document_file(name) and os.path.isfile(path) and _has_id(path, event, loader):
             found.append(path)
     if len(found) == 1:
         return found[0]
@@ -136,7 +137,7 @@ def _policy_of(event: Mapping[str, Any], directory: str, loader: CaseLoader) -> 
 def _has_id(path: str, event: Mapping[str, Any], loader: CaseLoader) -> bool:
     try:
         return loader.policy(path).policy.policy_id == event.get("policy_id")
-    except PolicyError:  # another kind of file, or one that `policy check` will tell about
+    except (PolicyError, UsageError):  # another kind of file, or one that `policy check` will tell about
         return False
 
 

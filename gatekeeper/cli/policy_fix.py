@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gatekeeper.cli.whole_file import replace_file
 from gatekeeper.errors import LogError
+from gatekeeper.model.document import is_yaml
 from gatekeeper.review.advice import Beside
 from gatekeeper.review.fix import mended
 
@@ -12,8 +13,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gatekeeper.review.cases_beside import CasesBeside
-
-_YAML = (".yaml", ".yml")
 
 
 def fix(path: str, data: bytes, cases: CasesBeside) -> tuple[bytes, list[dict[str, Any]], str]:
@@ -27,7 +26,7 @@ def fix(path: str, data: bytes, cases: CasesBeside) -> tuple[bytes, list[dict[st
     Raises:
         LogError: it cannot be written (74); then it is as it was.
     """
-    if path.endswith(_YAML):
+    if is_yaml(path):
         return data, [], "not mended: --fix would lose the layout of a YAML file; mend it by hand"
     text, mends = mended(data, path, beside=Beside(case_metrics=cases.metrics_of(path)))
     if mends:

@@ -26,7 +26,8 @@ def surveys_of(results: Sequence[Result]) -> list[dict[str, Any]]:
     for path, cases in by_policy.items():
         found = survey(path, cases[0].policy, cases)
         data = read_policy_file(path)
-        unnoticed = sorted((_document(change, data, path) for change in found.unnoticed), key=lambda one: one["line"])
+        unnoticed = [_document(change, data, path) for change in found.unnoticed]
+        unnoticed.sort(key=lambda one: (one["line"], one["column"]))
         documents.append({**found.to_dict(), "cases": len(cases), "unnoticed": unnoticed})
     return documents
 

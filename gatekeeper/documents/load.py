@@ -58,7 +58,7 @@ def load_document(
 def parse_reviewed(data: bytes, source: str, *, error: type[InputRefusedError]) -> Any:
     """The value in *data*, whatever it is. Raises *error* with line and column for what is not strict JSON or YAML."""
     try:
-        return _parsed(data, source)
+        return parsed(data, source)
     except DocumentError as refused:
         raise error(refused.message, remedy=refused.remedy) from refused
 
@@ -77,7 +77,7 @@ def diagnose(data: bytes, source: str, problems_of: ProblemsOf) -> tuple[Any, li
     from gatekeeper.documents.diagnostics import Diagnostic, Severity, placed
 
     try:
-        document = _parsed(data, source)
+        document = parsed(data, source)
     except DocumentError as error:
         message = error.message.removeprefix(source).lstrip(":0123456789 ")
         found = Diagnostic(error.code, Severity.ERROR, "", error.line, error.column, message, error.remedy)
@@ -85,7 +85,8 @@ def diagnose(data: bytes, source: str, problems_of: ProblemsOf) -> tuple[Any, li
     return document, placed(problems_of(document), Severity.ERROR, data, source)
 
 
-def _parsed(data: bytes, source: str) -> Any:
+def parsed(data: bytes, source: str) -> Any:
+    """The value in *data*, YAML or JSON by the name of *source*. Raises DocumentError; UsageError as `parse_yaml`."""
     if is_yaml(source):
         from gatekeeper.documents.yaml_reading import parse_yaml
 

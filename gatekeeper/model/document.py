@@ -93,6 +93,11 @@ def is_yaml(source: str) -> bool:
     return source.lower().endswith((".yaml", ".yml"))
 
 
+def is_document_file(name: str) -> bool:
+    """Whether a name in a folder is that of a reviewed file, in either language."""
+    return is_yaml(name) or name.endswith(".json")
+
+
 def too_deep(source: str) -> DocumentError:
     """The refusal of a document of more than `MOST_LEVELS`."""
     return DocumentError(f"{source}: nested too deeply, more than {MOST_LEVELS} levels", remedy="flatten the document")

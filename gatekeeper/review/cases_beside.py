@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 
+from gatekeeper.documents.load import parsed
 from gatekeeper.errors import GatekeeperError
-from gatekeeper.model.document import parse_json
+from gatekeeper.model.document import is_document_file
 from gatekeeper.model.snapshot import snapshot_from_document
 
 TYPE_CHECKING = False
@@ -47,10 +48,10 @@ def _cases(folder: str) -> list[tuple[str, Mapping[str, Any]]]:
     found: list[tuple[str, Mapping[str, Any]]] = []
     for name in names:
         path = os.path.join(folder, name)
-        if name.endswith(".json"):
+        if is_document_file(name):
             try:
                 with open(path, "rb") as file:
-                    case = parse_json(file.read(), source=path)
+                    case = parsed(file.read(), path)
             except (OSError, GatekeeperError):
                 continue
             if isinstance(case, dict):

@@ -1,14 +1,15 @@
-"""Load golden cases: strict JSON, keys and types, the rules beyond them, then the policy and the snapshot."""
+"""Load golden cases: strict JSON or YAML, keys and types, the rules beyond them, then the policy and the snapshot."""
 
 from __future__ import annotations
 
 import os
 
+from gatekeeper.documents.load import parsed, read_file
 from gatekeeper.documents.problem import Problem
 from gatekeeper.documents.structure import soundness, structural_problems
 from gatekeeper.errors import DocumentError, GoldenCaseError, InputRefusedError, PolicyError, SnapshotError
 from gatekeeper.model.context import Context
-from gatekeeper.model.document import parse_json
+from gatekeeper.model.document import is_document_file
 from gatekeeper.model.snapshot import Snapshot, json_type, read_snapshot, snapshot_from_document
 from gatekeeper.model.times import parse_time
 from gatekeeper.review.golden.case import EXPECTED, GoldenCase, LoadedCase
@@ -57,7 +58,7 @@ class CaseLoader:
         data: bytes | None = None
         try:
             data = read_case_file(path)
-            document = parse_json(data, source=path)
+            document = parsed(data, path)
         except (GoldenCaseError, DocumentError) as error:
             return Unloadable(path, [_whole_file(path, error)])
         problems = case_problems(document)
@@ -110,7 +111,7 @@ class CaseLoader:
 
 
 def case_files(paths: Sequence[str]) -> list[str]:
-    """The files that *paths* name: a directory stands for its `*.json`, in the order of their names.
+    """The files that *paths* name: a directory stands for its JSON and YAML files, in the order of their names.
 
     Raises:
         GoldenCaseError: a directory cannot be read, or holds no case.
@@ -123,19 +124,17 @@ def case_files(paths: Sequence[str]) -> list[str]:
             found.append(path)
             continue
         try:
-            names = sorted(name for name in os.listdir(path) if name.endswith(".json") and not name.startswith("."))
+            names = sorted(name for name in os.listdir(path) if is_document_file(name) and not name.startswith("."))
         except OSError as error:
             raise GoldenCaseError(f"{path}: cannot be read: {error.strerror}", remedy="check the path") from None
         if not names:
-            raise GoldenCaseError(f"{path}: no golden case (*.json) is in it", remedy=MAKE_ONE)
+            raise GoldenCaseError(f"{path}: no golden case (*.json, *.yaml) is in it", remedy=MAKE_ONE)
         found += [os.path.join(path, name) for name in names]
     return list(dict.fromkeys(found))
 
 
 def read_case_file(path: str) -> bytes:
     """The bytes of a case. Raises GoldenCaseError if they cannot be read."""
-    from gatekeeper.documents.load import read_file
-
     return read_file(path, what="golden case", error=GoldenCaseError, remedy="give the path of a case, or of a folder")
 
 
@@ -175,8 +174,6 @@ def _rules(document: Mapping[str, Any]) -> Iterator[Problem]:
 def _snapshot(stated: Any, folder: str) -> Snapshot:
     if isinstance(stated, dict):
         return snapshot_from_document(stated)
-    from gatekeeper.documents.load import read_file
-
     path = os.path.normpath(os.path.join(folder, stated))
     data = read_file(path, what="snapshot", error=SnapshotError, remedy="correct the path")
     return read_snapshot(data, source=path)

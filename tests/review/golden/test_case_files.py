@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -125,3 +126,10 @@ def test_cases_are_found_in_the_order_of_their_names_and_once(tmp_path: Path) ->
     folder = str(tmp_path / "policies/golden")
     assert case_files([folder]) == paths
     assert case_files([paths[1], folder]) == [paths[1], paths[0]]
+
+
+def test_a_folder_has_cases_in_both_languages_and_nothing_else(tmp_path: Path) -> None:
+    """A case that is passed over would be believed to pass."""
+    for name in ("b.json", "a.yaml", "c.yml", "README.md", ".d.json", "e.json.orig"):
+        (tmp_path / name).write_text("{}", encoding="utf-8")
+    assert [os.path.basename(path) for path in case_files([str(tmp_path)])] == ["a.yaml", "b.json", "c.yml"]
