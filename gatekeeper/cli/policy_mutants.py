@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from gatekeeper.documents.diagnostics import Severity, placed
-from gatekeeper.documents.problem import Problem
+from gatekeeper.documents.diagnostics import nearest, places_in
 from gatekeeper.review.load import read_policy_file
 from gatekeeper.review.mutants.survey import survey
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from gatekeeper.review.golden.case import LoadedCase
@@ -25,21 +24,21 @@ def surveys_of(results: Sequence[Result]) -> list[dict[str, Any]]:
     documents = []
     for path, cases in by_policy.items():
         found = survey(path, cases[0].policy, cases)
-        data = read_policy_file(path)
-        unnoticed = [_document(change, data, path) for change in found.unnoticed]
+        places = places_in(read_policy_file(path), path) if found.unnoticed else {}
+        unnoticed = [_document(change, places) for change in found.unnoticed]
         unnoticed.sort(key=lambda one: (one["line"], one["column"]))
         documents.append({**found.to_dict(), "cases": len(cases), "unnoticed": unnoticed})
     return documents
 
 
-def _document(change: Change, data: bytes, path: str) -> dict[str, Any]:
+def _document(change: Change, places: Mapping[str, tuple[int, int]]) -> dict[str, Any]:
     """The change with the place that it is about, or the nearest one around it that is written out."""
-    (place,) = placed([Problem("golden.unnoticed", change.pointer, "")], Severity.WARNING, data, path)
+    line, column = nearest(change.pointer, places)
     return {
         "rule": change.rule,
         "pointer": change.pointer,
-        "line": place.line,
-        "column": place.column,
+        "line": line,
+        "column": column,
         "change": change.words,
         "needs": change.needs,
     }

@@ -9,7 +9,7 @@ from gatekeeper.model.values import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from gatekeeper.documents.problem import Problem
 
@@ -100,9 +100,13 @@ def places_in(data: bytes, source: str) -> dict[str, tuple[int, int]]:
 
 def _place(problem: Problem, places: dict[str, tuple[int, int]]) -> tuple[int | None, int | None]:
     """Line and column of what the problem is about, or of the nearest part around it that exists."""
-    pointer = problem.pointer
-    if problem.at_key and pointer + "#" in places:
-        return places[pointer + "#"]
+    if problem.at_key and problem.pointer + "#" in places:
+        return places[problem.pointer + "#"]
+    return nearest(problem.pointer, places)
+
+
+def nearest(pointer: str, places: Mapping[str, tuple[int, int]]) -> tuple[int | None, int | None]:
+    """Line and column of what stands at a pointer, or of the nearest part around it that is written out."""
     while pointer and pointer not in places:
         pointer = pointer.rpartition("/")[0]
     return places.get(pointer, (None, None))

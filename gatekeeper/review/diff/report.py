@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from gatekeeper.documents.diagnostics import Severity, placed
-from gatekeeper.documents.problem import Problem
+from gatekeeper.documents.diagnostics import nearest, places_in
 from gatekeeper.review.diff.difference import reason_of
 from gatekeeper.review.diff.effects import Effect, Meaning
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from gatekeeper.review.diff.edit import Edit
     from gatekeeper.review.diff.effects import Consequence
 
-    Places = dict[str, tuple[int | None, int | None]]
+    Places = dict[str, tuple[int, int]]
 
 _MOST_EXAMPLES = 3
 _MOST_STAGES = 3
@@ -35,7 +34,7 @@ def report(difference: Difference, data: bytes) -> dict[str, Any]:
         difference: of the two policies.
         data: the bytes of the new one, for line and column.
     """
-    places = _places([_place_in_new(change.edit) for change in difference.changes], data, difference.new.source)
+    places = places_in(data, difference.new.source) if difference.changes else {}
     stages = [stage for stage in difference.new.policy.stages if stage in difference.old.policy.stages]
     changes = [_change(change, places, stages) for change in difference.changes]
     step = difference.version
@@ -86,7 +85,7 @@ def _example(consequence: Consequence, stages: list[str]) -> str:
 def _change(change: Change, places: Places, stages: list[str]) -> dict[str, Any]:
     edit = change.edit
     pointer = _place_in_new(edit)
-    line, column = places.get(pointer, (None, None))
+    line, column = nearest(pointer, places)
     return {
         "fingerprint": change.fingerprint,
         "meaning": change.meaning.value,
@@ -120,9 +119,3 @@ def _policy(loaded: LoadedPolicy) -> dict[str, Any]:
 def _place_in_new(edit: Edit) -> str:
     """Where to look in the new file: at what stands there, or at what the removed part was part of."""
     return edit.pointer.rpartition("/")[0] if edit.is_removal else edit.pointer
-
-
-def _places(pointers: list[str], data: bytes, source: str) -> Places:
-    """Line and column of each pointer, or of the nearest part around it that exists."""
-    found = placed([Problem("policy.diff", pointer, "") for pointer in pointers], Severity.WARNING, data, source)
-    return {one.pointer: (one.line, one.column) for one in found}
