@@ -79,6 +79,12 @@ def sentences(explained: Mapping[str, Any]) -> list[str]:
     by_name = {row["rule"]: row for row in rows.values()}
     told += _promotion_sentences(by_name, {rule: names for (rule, _), names in where.items()})
     told += _evidence_sentences(by_name, explained["precedence"])
+    if explained["baseline_age"] is not None:
+        limit, verdict = explained["baseline_age"]["limit_seconds"], explained["baseline_age"]["on_failure"]
+        does = "stops" if verdict == "REJECT" else "holds"
+        told.append(
+            f"A baseline older than {seconds_text(limit)} {does} the rollout where a metric is held against it."
+        )
     told += [
         f"About {one['metric']}: {' '.join(filter(None, (one['description'], one['runbook'])))}"
         for one in explained["words"]

@@ -27,11 +27,11 @@ def explanation(loaded: LoadedPolicy) -> dict[str, Any]:
 
     Returns:
         `policy_id`, `policy_version`, `policy_digest`; `goals`, `words` (descriptions and runbooks by rule),
-        `precedence`, `suppressions`; `stages`, each with `stage`, `percent` and its `rules`; `holds`, each with
-        `category`, `owners`, `retry_after_seconds`, `escalate_after_seconds`, `deadline_seconds`, `on_deadline` and
-        `is_named`. A rule has `rule` (as findings name it), `metric`, `op`, `limit`, `range`, `is_observed`,
-        `is_asked_on_entering` (asked on entering the stage only), and the verdicts `on_failure` and `on_missing`,
-        null where nothing follows.
+        `precedence`, `suppressions`; `baseline_age`, null or `limit_seconds` and the verdict `on_failure`; `stages`,
+        each with `stage`, `percent` and its `rules`; `holds`, each with `category`, `owners`, `retry_after_seconds`,
+        `escalate_after_seconds`, `deadline_seconds`, `on_deadline` and `is_named`. A rule has `rule` (as findings name
+        it), `metric`, `op`, `limit`, `range`, `is_observed`, `is_asked_on_entering` (asked on entering the stage only),
+        and the verdicts `on_failure` and `on_missing`, null where nothing follows.
     """
     policy = loaded.policy
     return {
@@ -39,6 +39,7 @@ def explanation(loaded: LoadedPolicy) -> dict[str, Any]:
         "policy_version": policy.policy_version,
         "policy_digest": loaded.digest,
         "precedence": policy.missing_data_policy.precedence.value,
+        "baseline_age": _baseline_age(policy),
         "goals": [
             {"metric": one.metric, "direction": one.direction.value, "min_lift": one.min_lift} for one in policy.primary
         ],
@@ -47,6 +48,15 @@ def explanation(loaded: LoadedPolicy) -> dict[str, Any]:
         "holds": [_hold(policy, category) for category in HOLD_CATEGORIES],
         "suppressions": [{"code": one.code, "rule": one.rule, "reason": one.reason} for one in policy.suppressions],
     }
+
+
+def _baseline_age(policy: Policy) -> Row | None:
+    """Asked with each budget, and no rule of its own."""
+    plan = stage_plan(policy, policy.stages[0], is_entering=True)
+    if plan.max_baseline_age_seconds is None:
+        return None
+    on_failure = plan.effect("observation_stale:baseline_age").value
+    return {"limit_seconds": plan.max_baseline_age_seconds, "on_failure": on_failure}
 
 
 def _words(policy: Policy) -> list[Row]:

@@ -331,6 +331,7 @@ def test_cases_beside_a_policy_are_those_that_name_it(tmp_path: Any) -> None:
     snapshot = {"leaks": 0, "laeks": 0, "_meta": {"window": "5m"}}
     for name, content in {
         "ours.json": {"policy": "../p.json", "snapshot": snapshot},
+        "written.yaml": {"policy": "../p.json", "snapshot": {"metrics": {"goal": 1}}},
         "wrapped.json": {"policy": "../golden/../p.json", "snapshot": {"metrics": {"goal": 1}}},
         "theirs.json": {"policy": "../q.json", "snapshot": {"x": 1}},
         "list.json": [],
@@ -340,7 +341,7 @@ def test_cases_beside_a_policy_are_those_that_name_it(tmp_path: Any) -> None:
     (golden / "broken.json").write_text("{")
     (golden / "notes.md").write_text("{}")
     found = CasesBeside().metrics_of(str(tmp_path / "p.json"))
-    ours, wrapped = str(golden / "ours.json"), str(golden / "wrapped.json")
-    assert found == {ours: ["leaks", "laeks"], wrapped: ["goal"]}
+    ours, wrapped, written = (str(golden / name) for name in ("ours.json", "wrapped.json", "written.yaml"))
+    assert found == {ours: ["leaks", "laeks"], wrapped: ["goal"], written: ["goal"]}
     assert said(beside=Beside(case_metrics=found)) == [("metric_in_case_only", "", "metric:laeks")]
     assert CasesBeside().metrics_of(str(golden / "ours.json")) == {}

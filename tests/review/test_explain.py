@@ -9,10 +9,13 @@ import pytest
 from hypothesis import given
 
 from gatekeeper import Context, evaluate, load_policy, load_snapshot
+from gatekeeper.render import load
+from gatekeeper.render.page import Layout
 from gatekeeper.render.policy_explain import asked, explain_page, seconds_text, sentences
 from gatekeeper.review.explain import explanation
 from gatekeeper.review.load import load_policy_document
-from tests.review.documents import encoded, policies
+from tests.review.diff.test_meanings import CASES, POLICY, with_known_stages
+from tests.review.documents import changed, encoded, policies
 from tests.review.test_advice import QUIET
 
 POLICIES = Path(__file__).parents[2] / "policies"
@@ -215,3 +218,31 @@ def test_every_policy_that_loads_can_be_explained(document: dict[str, Any]) -> N
     shown = {row.cells[0] for block in page.blocks if hasattr(block, "rows") for row in block.rows}
     assert {row["rule"] for stage in explained["stages"] for row in stage["rules"]} <= shown
     assert all(asked(row) for stage in explained["stages"] for row in stage["rules"])
+
+
+@pytest.mark.parametrize("on_stale", ["DEGRADE", "REJECT"])
+def test_the_age_of_a_baseline_is_told(on_stale: str) -> None:
+    """It belongs to every budget and is no rule of its own, so no table has it; it holds even if `on_stale` stops."""
+    limits = {"max_baseline_age_seconds": 5400, "on_stale": on_stale}
+    explained = told({**QUIET, "missing_data_policy": {**QUIET["missing_data_policy"], **limits}})
+    expected = "A baseline older than 1 hour 30 minutes holds the rollout where a metric is held against it."
+    assert expected in sentences(explained)
+    assert not any("baseline older" in one for one in sentences(told(QUIET)))
+
+
+FOR_PEOPLE = {"policy_id", "description", "runbook", "owners", "retry_after_seconds", "escalate_after_seconds"}
+EDITS = [
+    (path, value) for path, value, _, meaning in CASES if meaning != "neutral" or path.rpartition("/")[2] in FOR_PEOPLE
+]
+"""All but defaults written out and lists in another order."""
+
+
+@pytest.mark.parametrize(("path", "value"), EDITS)
+def test_no_change_of_any_key_leaves_the_explanation_as_it_was(path: str, value: Any) -> None:
+    """What changes a verdict and is not told would be a policy that people do not know."""
+    new = with_known_stages(changed(POLICY, path, value))
+    pages = []
+    for document in (POLICY, new):
+        explained = {**told(document), "policy_digest": ""}
+        pages.append(load("text").page(explain_page(explained), Layout(80)))
+    assert pages[0] != pages[1]
