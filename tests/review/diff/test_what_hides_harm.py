@@ -51,9 +51,15 @@ CASES: dict[str, tuple[Document, Document, Document, Document]] = {
         {},
     ),
     "of three guardrails of one metric the first is wider": (
-        policy(guardrail("a", 4), guardrail("a", 9, range=[0, 3]), guardrail("a", 4), missing=PHASED),
-        policy(guardrail("a", 6), guardrail("a", 9, range=[0, 3]), guardrail("a", 4), missing=PHASED),
+        policy(guardrail("a", 4), guardrail("a", 9, range=[0, 3]), guardrail("a", 4, range=[0, 99]), missing=PHASED),
+        policy(guardrail("a", 6), guardrail("a", 9, range=[0, 3]), guardrail("a", 4, range=[0, 99]), missing=PHASED),
         {"a": 5},
+        {},
+    ),
+    "a budget that needs a baseline": (
+        policy(guardrail("a", 1), guardrail("b", 1), missing={**PHASED, **HELD_WITHOUT_BASELINE}),
+        policy(guardrail("a", 1, budget_delta=1), guardrail("b", 1), missing={**PHASED, **HELD_WITHOUT_BASELINE}),
+        {"a": 1, "b": 2},
         {},
     ),
     "a baseline that must be there": (
