@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from gatekeeper.evaluator.judge import evaluate
+from gatekeeper.evaluator.judge import assess, evaluate
 
-__all__ = ["evaluate"]
+__all__ = ["assess", "evaluate"]

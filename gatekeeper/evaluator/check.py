@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gatekeeper.evaluator.findings import Hindrance, Phase
+    from gatekeeper.evaluator.observations import Reading
     from gatekeeper.evaluator.plan import StagePlan
     from gatekeeper.evaluator.rules import Rule
     from gatekeeper.model.context import Context
@@ -35,7 +36,17 @@ class Check:
         notes: sentences for people.
     """
 
-    def __init__(self, context: Context, plan: StagePlan, document: Mapping[str, Any]) -> None:
+    def __init__(
+        self, context: Context, plan: StagePlan, document: Mapping[str, Any], like: Check | None = None
+    ) -> None:
+        """Read the evidence.
+
+        Args:
+            context: the question.
+            plan: the policy made ready for it.
+            document: the wrapped snapshot.
+            like: another check of the same snapshot, whose reading is taken over where it is what this one would read.
+        """
         self.context = context
         self.plan = plan
         self.document = document
@@ -48,12 +59,28 @@ class Check:
             and context.from_stage != context.stage
             and self.entered_at is not None
         )
-        self.times = Times(document, plan, self.evaluated_at, self.entered_at if self.is_moving_on else None)
-        self.readings = read_metrics(document, plan, self.times)
-        self.baseline = Baseline(document.get("baseline"), self.times, plan.max_baseline_age_seconds)
+        self.times: Times
+        self.readings: dict[str, Reading]
+        self.baseline: Baseline
+        if like is not None and self._reads_as(like):
+            self.times, self.readings, self.baseline = like.times, like.readings, like.baseline
+        else:
+            self.times = Times(document, plan, self.evaluated_at, self.entered_at if self.is_moving_on else None)
+            self.readings = read_metrics(document, plan, self.times)
+            self.baseline = Baseline(document.get("baseline"), self.times, plan.max_baseline_age_seconds)
         self.findings: list[Finding] = []
         self.troubles: list[Trouble] = []
         self.notes: list[str] = []
+
+    def _reads_as(self, other: Check) -> bool:
+        """Whether all that evidence is read by is the same: snapshot, moments, and what the policy says of reading."""
+        return (
+            self.document is other.document
+            and self.evaluated_at == other.evaluated_at
+            and self.entered_at == other.entered_at
+            and self.is_moving_on == other.is_moving_on
+            and self.plan.read_by == other.plan.read_by
+        )
 
     def add_trouble(
         self, rule: Rule, finding: Finding, *, missing: tuple[str, ...] = (), actions: tuple[Action, ...] = ()

@@ -15,6 +15,7 @@ from gatekeeper.model.decision import Decision
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gatekeeper.evaluator.verdict import Judgement
     from gatekeeper.model.context import Context
     from gatekeeper.model.policy import Policy
     from gatekeeper.model.snapshot import Snapshot
@@ -36,30 +37,8 @@ def evaluate(policy: Policy, snapshot: Snapshot, context: Context) -> Decision:
     Raises:
         InputRefusedError: `context.stage` is no stage of *policy*.
     """
-    if context.stage not in policy.stages:
-        raise InputRefusedError(
-            f"the policy names no stage {context.stage!r}", remedy=f"ask one of: {', '.join(policy.stages)}"
-        )
-    plan = stage_plan(policy, context.stage, is_entering=context.is_entering)
-    # (1) evidence: values, problems and times of every metric that a rule reads
-    check = Check(context, plan, snapshot.document)
-    # (2) the run itself
-    ask_preconditions(check)
-    # (3) safety: required metrics, times, constraints, guardrails with their budgets
-    before = len(check.troubles)
-    ask_required(check)
-    ask_times(check)
-    ask_constraints(check)
-    ask_guardrails(check)
-    is_safe = len(check.troubles) == before
-    # (4) references and approval
-    ask_references(check)
-    # (5) promotion, only on top of safety
-    ask_promotion(check, is_safe=is_safe)
-    if plan.percent == 100 and policy.promotion_gate is None:
-        check.notes.append(_NO_GATE)
-    # (6) the verdict, and what follows from it
-    verdict, reason_codes, missing = judge(check)
+    check, (verdict, reason_codes, missing) = assess(policy, snapshot, context)
+    # (7) what follows from it
     decision = object.__new__(Decision)  # a frozen dataclass's constructor takes three times as long
     object.__setattr__(
         decision,
@@ -75,3 +54,39 @@ def evaluate(policy: Policy, snapshot: Snapshot, context: Context) -> Decision:
         },
     )
     return decision
+
+
+def assess(policy: Policy, snapshot: Snapshot, context: Context, like: Check | None = None) -> tuple[Check, Judgement]:
+    """All of `evaluate` but the actions: what decides, and all that `verify` compares. Raises as `evaluate` does.
+
+    Args:
+        policy, snapshot, context: as for `evaluate`.
+        like: another policy's check of the same snapshot; what both read alike is not read twice.
+
+    Returns:
+        The check with its findings, troubles and notes; verdict, reason codes and `missing`.
+    """
+    if context.stage not in policy.stages:
+        raise InputRefusedError(
+            f"the policy names no stage {context.stage!r}", remedy=f"ask one of: {', '.join(policy.stages)}"
+        )
+    plan = stage_plan(policy, context.stage, is_entering=context.is_entering)
+    # (1) evidence: values, problems and times of every metric that a rule reads
+    check = Check(context, plan, snapshot.document, like)
+    # (2) the run itself
+    ask_preconditions(check)
+    # (3) safety: required metrics, times, constraints, guardrails with their budgets
+    before = len(check.troubles)
+    ask_required(check)
+    ask_times(check)
+    ask_constraints(check)
+    ask_guardrails(check)
+    is_safe = len(check.troubles) == before
+    # (4) references and approval
+    ask_references(check)
+    # (5) promotion, only on top of safety
+    ask_promotion(check, is_safe=is_safe)
+    if plan.percent == 100 and policy.promotion_gate is None:
+        check.notes.append(_NO_GATE)
+    # (6) the verdict
+    return check, judge(check)

@@ -87,7 +87,15 @@ class StagePlan:
         self.window_metrics = tuple(dict.fromkeys(windowed))
         self.asked_metrics = tuple(dict.fromkeys(asked))
         named = dict.fromkeys([*asked, *watched, *(part.metric for part in self.promotion)])
-        self.metrics = tuple(MetricPlan(name, _absent_code(name, policy)) for name in named)
+        absent = {name: _absent_code(name, policy) for name in named}
+        self.metrics = tuple(MetricPlan(name, code) for name, code in absent.items())
+        self.read_by = (
+            tuple(absent.items()),
+            self.max_freshness_seconds,
+            self.max_skew_seconds,
+            self.max_baseline_age_seconds,
+        )
+        """All of the policy that evidence is read by: two plans that share it read the same."""
 
     def effect(self, code: str) -> Verdict:
         """What *code* means under the policy."""

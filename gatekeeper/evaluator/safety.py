@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from gatekeeper.evaluator.observations import Reading
     from gatekeeper.evaluator.rules import BudgetPlan, ConstraintPlan, GuardrailPlan, Rule
 
-_NO_BASELINE = "no baseline in the snapshot: budgets were not checked"
+NO_BASELINE = "no baseline in the snapshot: budgets were not checked"
+"""The note that says why budgets are NOT_EVALUATED, although their guardrails are asked."""
 
 
 def ask_constraints(check: Check) -> None:
@@ -93,7 +94,7 @@ def ask_guardrails(check: Check) -> None:
             _ask_budgets(check, guardrail, reading, hindrance)
             noted = noted or (check.baseline.is_absent and not check.plan.holds_without_baseline)
     if noted:
-        check.notes.append(_NO_BASELINE)
+        check.notes.append(NO_BASELINE)
 
 
 def _ask_threshold(

@@ -116,6 +116,7 @@ class Times:
         self.sources: list[Source] = []
         self._for_all: list[Source] = []
         self._by_metric: dict[str, list[Source]] = {}
+        self._by_source: dict[Source, MetricTimes] = {}
         self._needs_watermarks = plan.max_freshness_seconds is not None or plan.max_skew_seconds is not None
         stated = facts.get("sources")
         if stated is not None:
@@ -145,12 +146,21 @@ class Times:
         else:
             listed_by = listed[0].name
         if stated is None:
-            return self._combine(listed, listed_by)
+            return self._of_sources(listed, listed_by)
         moment = parse_time(stated)
         if moment is None or moment > self.latest:
             return self._combine(listed, listed_by, is_invalid=True)
         source = observation.get("source")
         return self._combine(listed, listed_by, moment, source if isinstance(source, str) else listed_by)
+
+    def _of_sources(self, listed: list[Source], listed_by: str | None) -> MetricTimes:
+        """What the sources alone state: the same for all metrics that one source lists."""
+        if len(listed) > 1:
+            return self._combine(listed, listed_by)
+        times = self._by_source.get(listed[0])
+        if times is None:
+            times = self._by_source[listed[0]] = self._combine(listed, listed_by)
+        return times
 
     @property
     def window_fits_at(self) -> int | None:

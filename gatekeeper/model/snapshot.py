@@ -96,6 +96,23 @@ def snapshot_from_document(document: Mapping[str, Any]) -> Snapshot:
     return Snapshot(wrapped)
 
 
+def logged_snapshot(document: Any) -> Snapshot:
+    """The evidence that a log line holds: in wrapped form already, unless another writer wrote the line.
+
+    It is judged as `snapshot_from_document` would have it; addresses, which no rule reads, are not masked again.
+    """
+    if _is_judged_as_written(document):
+        baseline = document.get("baseline")
+        if not isinstance(baseline, dict) or _is_judged_as_written(baseline):
+            return Snapshot(document)
+    return snapshot_from_document(document)
+
+
+def _is_judged_as_written(part: Any) -> bool:
+    metrics = part.get("metrics") if isinstance(part, dict) else None
+    return isinstance(metrics, dict) and not any(map(_is_no_double, metrics.values()))
+
+
 def read_snapshot(data: bytes, *, source: str = "-") -> Snapshot:
     """Parse and wrap the bytes of a snapshot file.
 

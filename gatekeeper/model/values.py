@@ -98,11 +98,11 @@ def _init_of(
     is_checked = hasattr(cls, "__post_init__")
 
     def init(self: Any, /, *args: object, **given: object) -> None:
-        values = {**defaults, **dict(zip(names, args, strict=False)), **given}
+        values = {**defaults, **dict(zip(names, args, strict=False)), **given} if args else {**defaults, **given}
         for name, make in factories.items():
             if name not in values:
                 values[name] = make()
-        if values.keys() != every or (args and _clash(names, args, given)):
+        if values.keys() != every or len(args) > len(names) or (args and given and _clash(names, args, given)):
             raise _misfit(f"{cls.__qualname__}.__init__()", names, args, given)
         self.__dict__.update(values)
         if is_checked:
@@ -112,7 +112,7 @@ def _init_of(
 
 
 def _clash(names: tuple[str, ...], args: tuple[object, ...], given: Mapping[str, object]) -> bool:
-    return len(args) > len(names) or not given.keys().isdisjoint(names[: len(args)])
+    return not given.keys().isdisjoint(names[: len(args)])
 
 
 def _misfit(call: str, names: tuple[str, ...], args: tuple[object, ...], given: Mapping[str, object]) -> TypeError:

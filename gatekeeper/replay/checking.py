@@ -180,7 +180,7 @@ class Checker:
             tally.note(link.place, Difference("policy", "no policy event before it holds its policy", policy_digest))
             return
         tally.reevaluated += 1
-        for difference in decision_differences(event, policy, is_sure=is_sure):
+        for difference in decision_differences(event, policy):
             tally.note(link.place, difference)
 
     def report(self) -> Report:

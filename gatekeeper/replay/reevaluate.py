@@ -5,22 +5,23 @@ from __future__ import annotations
 from operator import itemgetter
 
 from gatekeeper.errors import CanonicalError
-from gatekeeper.evaluator import evaluate
+from gatekeeper.evaluator import assess
 from gatekeeper.model.canonical import digest
 from gatekeeper.model.context import Context
 from gatekeeper.model.event import input_digest
 from gatekeeper.model.policy import Policy, policy_from_document
-from gatekeeper.model.snapshot import Snapshot, snapshot_from_document
+from gatekeeper.model.snapshot import logged_snapshot
 from gatekeeper.replay.form import part_digest
 from gatekeeper.replay.lines import part_of, text_of
 from gatekeeper.replay.report import Difference
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from gatekeeper.model.decision import Decision
+    from gatekeeper.evaluator.verdict import Judgement
+    from gatekeeper.model.decision import Finding
 
 _COMPARED = ("rule", "outcome", "code")
 _COMPARED_OF = itemgetter(*_COMPARED)
@@ -85,13 +86,10 @@ def digest_differences(event: Mapping[str, Any], *, is_sure: bool = False) -> It
         )
 
 
-def decision_differences(event: Mapping[str, Any], policy: Policy, *, is_sure: bool = False) -> Iterator[Difference]:
+def decision_differences(event: Mapping[str, Any], policy: Policy) -> Iterator[Difference]:
     """What *policy* decides otherwise than was recorded: verdict, reason codes, missing, findings.
 
     `expected` is what the evaluation gives now. An evaluation that fails is a difference.
-
-    Args:
-        is_sure: as in `digest_differences`.
     """
     try:
         context = Context.from_dict(event["context"])
@@ -99,42 +97,32 @@ def decision_differences(event: Mapping[str, Any], policy: Policy, *, is_sure: b
         yield Difference("context", "its context cannot be read", None, _named(error))
         return
     try:
-        decision = evaluate(policy, _snapshot(event["metrics_snapshot"], is_sure=is_sure), context)
+        check, judgement = assess(policy, logged_snapshot(event["metrics_snapshot"]), context)
     except Exception as error:  # noqa: BLE001 - the same
         yield Difference("evaluation", "it cannot be evaluated", None, _named(error))
         return
     recorded = part_of(event, "decision")
-    if _is_as_recorded(decision, recorded):
+    if _is_as_recorded(judgement, check.findings, recorded):
         return
-    answer = decision.to_dict()
-    for name in ("verdict", "reason_codes", "missing"):
-        if recorded.get(name) != answer[name]:
-            yield Difference(name, f"decision.{name} differs", answer[name], recorded.get(name))
-    yield from _finding_differences(answer["findings"], recorded.get("findings"))
+    verdict, reason_codes, missing = judgement
+    answer = {"verdict": verdict.value, "reason_codes": list(reason_codes), "missing": list(missing)}
+    for name, value in answer.items():
+        if recorded.get(name) != value:
+            yield Difference(name, f"decision.{name} differs", value, recorded.get(name))
+    yield from _finding_differences([finding.to_dict() for finding in check.findings], recorded.get("findings"))
 
 
-def _snapshot(document: Any, *, is_sure: bool) -> Snapshot:
-    """The evidence in wrapped form, which is nearly always the one that the log holds.
-
-    A canonical line holds no number that is no double. What else wrapping changes (masked addresses) no rule reads.
-    """
-    if is_sure and type(document) is dict and type(document.get("metrics")) is dict:
-        baseline = document.get("baseline")
-        if type(baseline) is not dict or type(baseline.get("metrics")) is dict:
-            return Snapshot(document)
-    return snapshot_from_document(document)
-
-
-def _is_as_recorded(decision: Decision, recorded: Mapping[str, Any]) -> bool:
+def _is_as_recorded(judgement: Judgement, findings: Sequence[Finding], recorded: Mapping[str, Any]) -> bool:
     """Whether all that is compared is equal: quick, for nearly all decisions; False means a closer look."""
+    verdict, reason_codes, missing = judgement
     try:
         return (
-            recorded["verdict"] == decision.verdict
-            and recorded["reason_codes"] == list(decision.reason_codes)
-            and recorded["missing"] == list(decision.missing)
+            recorded["verdict"] == verdict
+            and recorded["reason_codes"] == list(reason_codes)
+            and recorded["missing"] == list(missing)
             and type(recorded["findings"]) is list
             and list(map(_COMPARED_OF, recorded["findings"]))
-            == list(map(_COMPARED_OF, [finding.__dict__ for finding in decision.findings]))
+            == list(map(_COMPARED_OF, [finding.__dict__ for finding in findings]))
         )
     except (KeyError, TypeError):
         return False

@@ -237,3 +237,12 @@ def test_every_source_that_lists_a_metric_counts(first: dict[str, Any], code: st
     decision = decide(FRESH, meta(freshness_seconds=1, sources=sources))
     assert decision.reason_codes == (code,)
     assert told(decision, "guardrail:errors")[1] == code
+
+
+def test_metrics_that_share_one_source_of_two_are_not_of_one_age() -> None:
+    """One is listed by the fresh source alone, one by the old source, too: only that one is old."""
+    fresh = {**LISTED, "name": "a", "metrics": ["errors", "banned", "leaks"]}
+    old = {"name": "b", "watermark_event_time": "2026-02-18T00:50:10Z", "metrics": ["leaks"]}
+    decision = decide(FRESH, meta(sources=[fresh, old]))
+    assert told(decision, "guardrail:errors") == ("PASS", None)
+    assert told(decision, "constraint:leaks") == ("STALE", STALE)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gatekeeper.errors import DocumentError, SnapshotError
-from gatekeeper.model.snapshot import read_snapshot, snapshot_from_document, with_baseline
+from gatekeeper.model.snapshot import logged_snapshot, read_snapshot, snapshot_from_document, with_baseline
 
 FLAT: dict[str, Any] = {"error_rate": 0.004, "kill_switch": False, "_meta": {"window": "5m"}}
 WRAPPED: dict[str, Any] = {"metrics": {"error_rate": 0.004, "kill_switch": False}, "_meta": {"window": "5m"}}
@@ -104,3 +104,26 @@ def test_what_is_not_one_object_is_refused(data: bytes, kind: type[Exception]) -
     """Not evidence of anything."""
     with pytest.raises(kind, match=r"snap\.json"):
         read_snapshot(data, source="snap.json")
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"metrics": {"a": 1, "b": True, "c": "x", "d": None}, "baseline": {"metrics": {"a": 1.5}}},
+        {"metrics": {"a": 1}, "baseline": {"a": 2}},
+        {"metrics": {"a": 1}, "baseline": {"metrics": {"a": 2**60}}},
+        {"metrics": {"a": 2**60}, "observations": {"b": {"source": "s"}}},
+        {"metrics": {"a": float("inf")}},
+        {"a": 1, "b": 2**60},
+        {"metrics": [1]},
+    ],
+)
+def test_the_evidence_of_a_log_line_is_judged_as_if_it_were_read(document: dict[str, Any]) -> None:
+    """A line that the ledger wrote is taken as it stands; what another writer left there is brought into form."""
+    assert logged_snapshot(document) == snapshot_from_document(document)
+
+
+def test_addresses_of_a_logged_snapshot_are_not_looked_at_again() -> None:
+    """No rule reads them, and a log holds millions."""
+    document = {"metrics": {"a": 1}, "observations": {"a": {"endpoint": "http://u:p@h/"}}}
+    assert logged_snapshot(document).document is document
