@@ -1,6 +1,7 @@
 """Writes logs of as many events as asked, over sixty days, that `gatekeeper verify` accepts.
 
-usage: make_log.py DIRECTORY EVENTS...    writes DIRECTORY/EVENTS.ndjson for each number, and prints what is in them
+usage: make_log.py [--policies=N] DIRECTORY EVENTS...    writes DIRECTORY/EVENTS.ndjson for each number, and prints what
+                                                         is in them; twenty policies unless set
 
 Some thousand events are recorded by gatekeeper itself (recorded_runs.py). Their runs are then repeated under other
 names and at other times, side by side as they would be: place in the log, chain, times, ids, names of holds, digests
@@ -25,7 +26,7 @@ from hashlib import sha256
 from operator import itemgetter
 from typing import Any
 
-from recorded_runs import Recorder
+from recorded_runs import POLICIES, Recorder
 
 from gatekeeper.model.canonical import canonical_bytes
 from gatekeeper.model.hold import resume_token
@@ -175,9 +176,9 @@ class Run:
                 raise AssertionError(f"a copy is not as it was recorded:\n{line!r}\n{copy!r}")
 
 
-def recorded(directory: str, events: int) -> tuple[list[Run], dict[str, Template]]:
+def recorded(directory: str, events: int, of_policies: int) -> tuple[list[Run], dict[str, Template]]:
     """Runs of gatekeeper's own recording, and the events of their policies by digest."""
-    recorder, count, number = Recorder(directory, SEED), 0, 0
+    recorder, count, number = Recorder(directory, SEED, count=of_policies), 0, 0
     while count < events:
         count += recorder.run(f"exp-r{number:06d}")
         number += 1
@@ -246,11 +247,13 @@ def write(path: str, events: int, runs: Sequence[Run], policies: dict[str, Templ
 
 
 def main() -> None:
-    directory, sizes = sys.argv[1], [int(size) for size in sys.argv[2:]]
+    options = [argument for argument in sys.argv[1:] if argument.startswith("--")]
+    directory, *sizes = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
+    of_policies = next((int(option.removeprefix("--policies=")) for option in options), POLICIES)
     os.makedirs(directory, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=directory) as elsewhere:
-        runs, policies = recorded(elsewhere, RECORDED)
-    for size in sizes:
+        runs, policies = recorded(elsewhere, RECORDED, of_policies)
+    for size in map(int, sizes):
         print(json.dumps(write(os.path.join(directory, f"{size}.ndjson"), size, runs, policies)), flush=True)
 
 

@@ -66,10 +66,10 @@ class Conditions:
     latency: float
 
 
-def policies(chance: random.Random) -> list[Conditions]:
-    """Twenty policies: the example's rules with limits of their own."""
+def policies(chance: random.Random, count: int) -> list[Conditions]:
+    """So many policies: the example's rules with limits of their own."""
     made = []
-    for number in range(POLICIES):
+    for number in range(count):
         document = read_json(POLICY)
         name = FAMILIES[number % len(FAMILIES)]
         document["policy_id"] = name if number < len(FAMILIES) else f"{name}-{number // len(FAMILIES)}"
@@ -86,12 +86,12 @@ def policies(chance: random.Random) -> list[Conditions]:
 class Recorder:
     """A log in which runs are recorded one after the other."""
 
-    def __init__(self, directory: str, seed: int) -> None:
+    def __init__(self, directory: str, seed: int, *, count: int = POLICIES) -> None:
         self._chance = random.Random(seed)
         self._clock = SetClock(BEGIN)
         self.path = os.path.join(directory, "recorded.ndjson")
         self._ledger = NdjsonLedger(self.path, clock=self._clock, ops=Unflushed())
-        self._conditions = policies(self._chance)
+        self._conditions = policies(self._chance, count)
         self.counted: Counter[str] = Counter()
         """How many decisions had which verdict."""
 

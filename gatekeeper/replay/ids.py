@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from array import array
 
+from gatekeeper.replay.pile import SHIFT, Pile
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import IO
-
-_BUCKET_BITS = 6
-_BUCKETS = 1 << _BUCKET_BITS
-_SHIFT = 64 - _BUCKET_BITS
-_KEPT = 512
-"""Hashes of one bucket in memory before they go to a file."""
 
 
 class ExactIds:
@@ -47,52 +42,25 @@ def hash_of(event_id: str) -> int:
     return hash(event_id) & 0xFFFFFFFFFFFFFFFF
 
 
-class HashPile:
-    """Finds the hashes that stand there twice. What it holds in memory does not grow with their number.
+class HashPile(Pile):
+    """Finds the hashes that stand there twice."""
 
-    They go into files by their first bits, so that each file is small enough to be looked at as a whole.
-    """
-
-    def __init__(self) -> None:
-        self._buckets = [array("Q") for _ in range(_BUCKETS)]
-        self._files: list[IO[bytes] | None] = [None] * _BUCKETS
-
-    def add(self, hashes: Iterable[int]) -> None:
+    def add_all(self, hashes: Iterable[int]) -> None:
         """Take more."""
-        buckets = self._buckets
+        buckets, kept = self._buckets, self._kept
         for one in hashes:
-            bucket = buckets[one >> _SHIFT]
+            bucket = buckets[one >> SHIFT]
             bucket.append(one)
-            if len(bucket) >= _KEPT:
-                self._put_away(one >> _SHIFT)
-
-    def _put_away(self, number: int) -> None:
-        file = self._files[number]
-        if file is None:
-            from tempfile import TemporaryFile
-
-            file = self._files[number] = TemporaryFile()  # noqa: SIM115 - closed with the pile
-        file.write(self._buckets[number].tobytes())
-        del self._buckets[number][:]
+            if len(bucket) >= kept:
+                self._put_away(one >> SHIFT)
 
     def repeated(self) -> frozenset[int]:
         """Those that were added more than once."""
         found: set[int] = set()
-        for bucket, file in zip(self._buckets, self._files, strict=True):
-            hashes = array("Q")
-            if file is not None:
-                file.seek(0)
-                hashes.frombytes(file.read())
-            hashes.extend(bucket)
+        for hashes in self.buckets():
             seen: set[int] = set()
             for one in hashes:
                 if one in seen:
                     found.add(one)
                 seen.add(one)
         return frozenset(found)
-
-    def close(self) -> None:
-        """Give the files back."""
-        for file in self._files:
-            if file is not None:
-                file.close()

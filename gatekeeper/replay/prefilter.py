@@ -36,6 +36,7 @@ def _groups(wanted: Filter) -> Iterable[tuple[bytes, ...]]:
     kinds = wanted.kinds or (_DECISION,)
     yield () if _DECISION in kinds else _quoted(kinds)  # a line without kind is a decision too
     yield () if wanted.reason is None else _piece_of(wanted.reason)
+    yield _quoted(wanted.policy_ids)
     yield () if wanted.policy is None else _quoted(_parts_of(wanted.policy)) + _beginning_of(wanted.policy)
 
 

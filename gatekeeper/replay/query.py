@@ -43,6 +43,7 @@ class Filter:
         verdicts: any of them.
         reason: a reason code, a glob over reason codes (`guardrail_violation:*`), or a category alone.
         policy: `policy_id`, `policy_version`, `id@version`, or the digest (also its first 8 digits or more).
+        policy_ids: `policy_id` is any of them.
         since, until: microseconds since 1970; both ends belong to the range.
         kinds: any of them; empty means `decision`.
         limit: the first so many in the order of the log.
@@ -55,6 +56,7 @@ class Filter:
     stage: str | None = None
     reason: str | None = None
     policy: str | None = None
+    policy_ids: Collection[str] = ()
     since: int | None = None
     until: int | None = None
     kinds: Collection[str] = ("decision",)
@@ -109,6 +111,9 @@ def matcher(wanted: Filter) -> Test:
         tests.append(lambda event: any(map(is_reason, reasons_of(event))))
     if wanted.policy is not None:
         tests.append(_policy_test(wanted.policy))
+    if wanted.policy_ids:
+        policy_ids = frozenset(wanted.policy_ids)
+        tests.append(lambda event: text_of(event, "policy_id") in policy_ids)
     if not wanted.include_simulated:
         tests.append(lambda event: not is_simulated(event))
     if wanted.since is not None or wanted.until is not None:

@@ -14,7 +14,19 @@ from gatekeeper.replay.holes import Holes
 from gatekeeper.replay.lines import parse_line
 from gatekeeper.replay.parallel import Workers, cores, may_fork
 from gatekeeper.replay.prefilter import needles_of
-from gatekeeper.replay.scan_range import AT, BEHIND, COUNTS, LINES, MEANT, NO_SEQ, ODD, SEQS, Query, RangeScan
+from gatekeeper.replay.scan_range import (
+    AT,
+    BEHIND,
+    COUNTS,
+    LINES,
+    MEANT,
+    NO_SEQ,
+    ODD,
+    SEQS,
+    TAKEN,
+    Query,
+    RangeScan,
+)
 from gatekeeper.replay.window import window_of
 
 TYPE_CHECKING = False
@@ -25,7 +37,7 @@ if TYPE_CHECKING:
     from gatekeeper.replay.blocks import Source
     from gatekeeper.replay.group import GroupRow
     from gatekeeper.replay.query import Filter
-    from gatekeeper.replay.scan_range import Record
+    from gatekeeper.replay.scan_range import Record, Taker
 
 RANGE_BYTES = 16 << 20
 """How much of a file one process searches at a time."""
@@ -106,6 +118,15 @@ class Scan:
                 counts.update(content)
         return rows_of(names, counts)
 
+    def taken(self, taker: Callable[[], Taker]) -> Iterator[Any]:
+        """What *taker* makes of the decisions that are meant, one answer for each range, in order.
+
+        The filter asks for decisions and has no limit.
+        """
+        for kind, _, _, content in self._told(Query(self._wanted, taker=taker)):
+            if kind == TAKEN:
+                yield content
+
     def _add(self, source: Source) -> None:
         if source.content is not None:
             self._parts += ranges_of([source], self._pace.range_bytes)
@@ -145,7 +166,7 @@ class Scan:
                     self.holes.take_damaged(line)
                 elif kind == MEANT:
                     yield kind, part, None if number is None else number + record[1], record[2]
-                elif kind == COUNTS:
+                elif kind in {COUNTS, TAKEN}:
                     yield kind, part, None, record[1]
                 elif kind == BEHIND:
                     is_behind = True
@@ -160,7 +181,7 @@ class Scan:
     def _searched(self, query: Query) -> Iterator[Iterable[Record]]:
         scan = RangeScan(query)
         jobs = min(cores() if self._pace.jobs is None else self._pace.jobs, len(self._parts))
-        is_worth_it = query.fields is not None or bool(needles_of(query.wanted))
+        is_worth_it = query.fields is not None or query.taker is not None or bool(needles_of(query.wanted))
         if jobs < 2 or not is_worth_it or not may_fork():
             for part in self._parts:
                 yield scan.records(part)

@@ -25,18 +25,30 @@ from gatekeeper.replay.lines import DAMAGED, TORN
 from gatekeeper.replay.needles import Finder, LineSearch
 from gatekeeper.replay.prefilter import needles_of
 from gatekeeper.replay.query import is_behind, matcher
-from gatekeeper.replay.slim import BEHIND_FINDINGS, is_short_enough, short_text, slim_event
+from gatekeeper.replay.slim import BEHIND_FINDINGS, is_short_enough, short_text, slim_event, without_findings
 from gatekeeper.replay.usual import is_usual, looks_plain, usual_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-    from typing import Any
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+    from typing import Any, Protocol
 
     from gatekeeper.replay.blocks import Block, Range
     from gatekeeper.replay.query import Filter
 
     Record = tuple[Any, ...]
+
+    class Taker(Protocol):
+        """Looks at selected decisions where they are read, so that only what comes of them is told."""
+
+        def take(self, event: Mapping[str, Any], line: bytes) -> None:
+            """The next one, perhaps without what `slim.without_findings` leaves out; *line* holds all of it."""
+            ...
+
+        def taken(self) -> object:
+            """What has come of those since the last time; it must be picklable."""
+            ...
+
 
 # What a scan tells, in the order of the log, as tuples that begin with one of these words.
 SEQS = "seqs"
@@ -53,6 +65,8 @@ BEHIND = "behind"
 """a chained line behind `until`: nothing that follows is meant."""
 COUNTS = "counts"
 """how many selected events have each combination of values, as far as the range was read."""
+TAKEN = "taken"
+"""what has come of the selected decisions, as far as the range was read."""
 LINES = "lines"
 """how many lines the range has, blank ones too; the last record of a range that was read to its end."""
 
@@ -70,10 +84,12 @@ class Query:
     Attributes:
         wanted: `limit` is the reader's business, not the range's.
         fields: what selected events are counted by; None: they are told.
+        taker: makes what selected decisions are given to instead; None: they are told.
     """
 
     wanted: Filter
     fields: tuple[str, ...] | None = None
+    taker: Callable[[], Taker] | None = None
 
 
 class RangeScan:
@@ -85,6 +101,7 @@ class RangeScan:
         self._decode = bulk_decoder()
         self._groups = needles_of(query.wanted)
         self._getters = None if query.fields is None else getters_of(query.fields)
+        self._taker = None if query.taker is None else query.taker()
         self._is_short = is_short_enough(query.wanted, query.fields or ())
         self._known: dict[bytes, tuple[Sequence[str | None], ...]] = {}  # what short texts are counted by
         self._counts: Counter[tuple[Sequence[str | None], ...]] = Counter()
@@ -123,6 +140,8 @@ class RangeScan:
                 for combination in product(*values):
                     counts[combination] += count
             yield (COUNTS, dict(counts))
+        if self._taker is not None:
+            yield (TAKEN, self._taker.taken())
 
     def _usual_so_far(self) -> Iterator[Record]:
         first, self._first = self._first, 0
@@ -185,7 +204,10 @@ class RangeScan:
         for index in self._lines_with_needles(search, position, stops):
             begin, stop = stops[index - 1] + 1 if index else position, stops[index]
             self._number, self._seq = number + index + 1, seq + index + 1
-            if ends is None:
+            if self._taker is not None:
+                line = bytes(data[begin:stop])
+                yield from self._read(line, begin, without_findings(line))
+            elif ends is None:
                 yield from self._read(bytes(data[begin:stop]), begin)
             else:
                 yield from self._count(data, begin, stop, ends)
@@ -238,9 +260,10 @@ class RangeScan:
             self._is_open, self._seq = False, _NO_SEQ_BEFORE if seq is None else seq
         yield from self._judge(line, event)
 
-    def _read(self, line: bytes, position: int) -> Iterator[Record]:
+    def _read(self, line: bytes, position: int, event: Mapping[str, Any] | None = None) -> Iterator[Record]:
         """A line that looks usual."""
-        event = self._decode(line)
+        if event is None:
+            event = self._decode(line)
         if event is None:
             yield from self._usual_so_far()
             yield from self._open(position)
@@ -249,7 +272,9 @@ class RangeScan:
     def _judge(self, line: bytes, event: Mapping[str, Any] | None) -> Iterator[Record]:
         if event is None:
             yield (ODD, self._number, line, DAMAGED)
-        elif self._getters is None and self._is_meant(event):
+        elif self._taker is not None and self._is_meant(event):
+            self._taker.take(event, line)
+        elif self._getters is None and self._taker is None and self._is_meant(event):
             yield from self._usual_so_far()
             yield (MEANT, self._number, line)
         elif self._getters is None or not self._is_counted(event):

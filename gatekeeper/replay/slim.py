@@ -32,7 +32,7 @@ _IN_SHORT = frozenset({"verdict", "reason", "kind", "actor"})
 def is_short_enough(wanted: Filter, fields: tuple[str, ...]) -> bool:
     """Whether nothing is asked but what `short_text` holds."""
     asked = (wanted.run, wanted.experiment, wanted.stage, wanted.policy, wanted.since, wanted.until)
-    return all(one is None for one in asked) and _IN_SHORT.issuperset(fields)
+    return all(one is None for one in asked) and not wanted.policy_ids and _IN_SHORT.issuperset(fields)
 
 
 def short_text(data: bytes | bytearray, position: int, stop: int, ends: Finder) -> bytes | None:
@@ -87,6 +87,24 @@ def slim_event(data: bytes | bytearray, position: int, stop: int, ends: Finder) 
     )
     try:
         event = orjson.loads(b"".join(pieces))
+    except orjson.JSONDecodeError:
+        return None
+    return event if isinstance(event, dict) else None
+
+
+def without_findings(line: bytes) -> dict[str, Any] | None:
+    """The event of a decision's line with all that judges it again: less findings, `missing`, actions and notes.
+
+    None: it is no such line, read all of it.
+    """
+    import orjson
+
+    findings = line.find(_FINDINGS, line.find(_CONTEXT))
+    end = line.find(BEHIND_FINDINGS, findings)
+    if findings < 0 or end < 0:
+        return None
+    try:
+        event = orjson.loads(line[: findings + len(_FINDINGS)] + line[end:])
     except orjson.JSONDecodeError:
         return None
     return event if isinstance(event, dict) else None

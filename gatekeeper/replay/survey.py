@@ -11,7 +11,7 @@ from gatekeeper.replay.needles import Finder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
     from gatekeeper.replay.blocks import Block, Range
@@ -47,11 +47,23 @@ def survey(part: Range) -> Survey:
         count, blank = _count(block)
         lines += count
         filled += count - blank
-        for line in _lines_with(_POLICY, block):
-            event = decode(line)
-            if event is not None and is_chained(event) and kind_of(event) == "policy":
-                policies.append(event)
+        policies += _policies(block, decode)
     return Survey(lines, filled, tuple(policies))
+
+
+def policies_in(part: Range) -> Iterator[Mapping[str, Any]]:
+    """The `policy` events of a range that are written in the usual way, and nothing else of it."""
+    decode = bulk_decoder()
+    for block in blocks_of(part):
+        if block.is_terminated:
+            yield from _policies(block, decode)
+
+
+def _policies(block: Block, decode: Callable[[bytes], Mapping[str, Any] | None]) -> Iterator[Mapping[str, Any]]:
+    for line in _lines_with(_POLICY, block):
+        event = decode(line)
+        if event is not None and is_chained(event) and kind_of(event) == "policy":
+            yield event
 
 
 def _count(block: Block) -> tuple[int, int]:

@@ -21,6 +21,8 @@ BEHIND_SEQ = b'%d,"snapshot_digest":"'
 BEGINNING = b'{"actor":"'
 CONTEXT = b'"context":{"approvals":['
 """What every decision has once, soon after its beginning. It is long, and so found at the speed of memory."""
+LAST_TEXT = b',"ts":"'
+"""Behind this an event holds no object any more: only its own end closes one."""
 CLOSING = 0x7D
 
 _SEQ_AND_BEHIND = SEQ + BEHIND_SEQ
@@ -55,12 +57,17 @@ def usual_lines(search: LineSearch, data: bytearray, begin: int, end: int, seq: 
             heads, blot = (*heads, head) if is_as_long else (head,), context + 1 - position
         seq += 1
         shown = _SEQ_AND_BEHIND % seq
-        if find(shown, stop - reach, stop) < position:
+        at = find(shown, stop - reach, stop)
+        if at < position:
             at = data.rfind(shown, position, stop)
             if at < 0:
                 break
             reach = stop - at
-        if data[stop - 1] != CLOSING or not (looks_plain or is_plain(bytes(data[position:stop]))):
+        if (
+            find(LAST_TEXT, at, stop) < 0
+            or data[stop - 1] != CLOSING
+            or not (looks_plain or is_plain(bytes(data[position:stop])))
+        ):
             break
         data[position + blot] = _BLOT
         blots.append(position + blot)
@@ -83,6 +90,7 @@ def is_usual(data: bytearray, position: int, stop: int, seq: int, *, looks_plain
         at < 0
         or not data.startswith(BEHIND_SEQ % (seq + 1), at + len(SEQ))
         or data[stop - 1] != CLOSING
+        or find(LAST_TEXT, at, stop) < 0
         or not data.startswith(BEGINNING, position)
     ):
         return False

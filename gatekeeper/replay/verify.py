@@ -119,7 +119,7 @@ class _Run:
         if after is None:
             after = self._checker.take_range(part, lines_before)
         if self._ids is not None:
-            self._pile.add(self._ids.hashes)
+            self._pile.add_all(self._ids.hashes)
             del self._ids.hashes[:]
         return after
 
@@ -172,7 +172,7 @@ class _Run:
             found.place(lines_before, self._checker.tally.order)
         self._checker.tally.adopt(found.tally)
         self._checker.chain.adopt(found.state)
-        self._pile.add(memoryview(found.hashes).cast("Q"))
+        self._pile.add_all(memoryview(found.hashes).cast("Q"))
 
     def _name(self, repeated: frozenset[int]) -> None:
         """Read the log once more for the events whose ids stand there twice."""

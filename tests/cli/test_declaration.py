@@ -23,8 +23,8 @@ SPEC_8 = {
     ("explain",), ("replay",), ("verify",), ("collect",), ("log", "head"),
     ("log", "metrics"), ("log", "rebuild"), ("log", "stat"), ("log", "rotate"), ("log", "archive"), ("log", "prune"),
     ("log", "checkpoint"), ("log", "prove"), ("log", "check-proof"),
-    ("policy", "check"), ("policy", "diff"), ("policy", "test"), ("policy", "suggest-cases"), ("policy", "explain"),
-    ("policy", "schema"),
+    ("policy", "check"), ("policy", "diff"), ("policy", "test"), ("policy", "backtest"), ("policy", "suggest-cases"),
+    ("policy", "explain"), ("policy", "schema"),
 }  # fmt: skip
 
 

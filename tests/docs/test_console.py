@@ -18,6 +18,7 @@ pytestmark = pytest.mark.slow
 IN_A_CHECKOUT = [
     "docs/formats/event.md",
     "docs/formats/policy-check.md",
+    "docs/guides/backtest.md",
     "docs/guides/holds.md",
     "docs/guides/incident-replay.md",
     "docs/guides/policy-diff.md",

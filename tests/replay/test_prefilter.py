@@ -119,6 +119,14 @@ def test_the_prefilter_lets_torn_and_glued_lines_through_so_that_they_are_named(
     assert _scanned(data, wanted) == ([], [3, 4, 5, 6])
 
 
+def test_a_line_that_was_torn_behind_an_object_is_named() -> None:
+    """It ends as a whole event does, and holds all that a search looks at; only its time and variant are lost."""
+    whole = rollout()
+    torn, _, _ = whole[2].partition(b',"ts":')
+    assert torn.endswith(b'"}')
+    assert _scanned([*whole[:2], torn, *whole[3:]], Filter(run="nobody")) == ([], [3])
+
+
 def test_the_prefilter_saves_the_parsing_of_lines_that_cannot_match() -> None:
     """Of the example's ten lines only two hold the verdict REJECT, and none the run asked."""
     rejects, nobody = Filter(verdicts=("REJECT",)), Filter(run="nobody")

@@ -234,7 +234,7 @@ def test_an_evaluator_that_fails_is_a_difference_and_no_crash(monkeypatch: pytes
     def broken(*_: object) -> object:
         raise ZeroDivisionError("bug")
 
-    monkeypatch.setattr("gatekeeper.replay.reevaluate.evaluate", broken)
+    monkeypatch.setattr("gatekeeper.replay.reevaluate.assess", broken)
     report = verify(parsed(rollout()))
     assert [problem.code for problem in report.problems] == ["evaluation"] * 6
     assert report.problems[0].found == "ZeroDivisionError: bug"

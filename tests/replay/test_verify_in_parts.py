@@ -235,8 +235,8 @@ def test_two_ids_with_one_hash_are_two_ids(tmp_path: Path, monkeypatch: pytest.M
 def test_ids_that_were_put_away_are_compared_too() -> None:
     """All in one bucket, more than are kept in memory; and what is never put away."""
     pile = HashPile()
-    pile.add(range(2000))
-    pile.add([1 << 63, 5, 1999])
+    pile.add_all(range(2000))
+    pile.add_all([1 << 63, 5, 1999])
     assert pile.repeated() == {5, 1999}
     assert sum(map(len, pile._buckets)) < 2000, "they were kept in memory"
     pile.close()

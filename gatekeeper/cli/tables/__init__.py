@@ -27,6 +27,7 @@ _TABLES: dict[tuple[str, ...], str] = {
     ("policy", "check"): "policy",
     ("policy", "diff"): "policy_diff",
     ("policy", "test"): "policy_test",
+    ("policy", "backtest"): "policy_backtest",
     ("policy", "suggest-cases"): "policy_test",
     ("policy", "explain"): "policy_explain",
     ("policy", "schema"): "policy_schema",
