@@ -34,6 +34,8 @@ class Check:
         findings: in order, one for each rule.
         troubles: those of the findings that count, in the same order.
         notes: sentences for people.
+        is_safe: whether nothing that counts was found in the steps of safety.
+        marks: how many findings, troubles and notes there were before each step, and after the last.
     """
 
     def __init__(
@@ -71,6 +73,8 @@ class Check:
         self.findings: list[Finding] = []
         self.troubles: list[Trouble] = []
         self.notes: list[str] = []
+        self.is_safe = True
+        self.marks = [(0, 0, 0)]
 
     def _reads_as(self, other: Check) -> bool:
         """Whether all that evidence is read by is the same: snapshot, moments, and what the policy says of reading."""

@@ -10,6 +10,7 @@ from gatekeeper.evaluator.plan import stage_plan
 from gatekeeper.evaluator.preconditions import ask_preconditions, ask_references
 from gatekeeper.evaluator.promotion import ask_promotion
 from gatekeeper.evaluator.safety import ask_constraints, ask_guardrails
+from gatekeeper.evaluator.steps import Step, Steps
 from gatekeeper.evaluator.verdict import judge
 from gatekeeper.model.decision import Decision
 
@@ -61,7 +62,7 @@ def assess(policy: Policy, snapshot: Snapshot, context: Context, like: Check | N
 
     Args:
         policy, snapshot, context: as for `evaluate`.
-        like: another policy's check of the same snapshot; what both read alike is not read twice.
+        like: another policy's check of the same snapshot; what both read and ask alike is not read and asked twice.
 
     Returns:
         The check with its findings, troubles and notes; verdict, reason codes and `missing`.
@@ -73,19 +74,20 @@ def assess(policy: Policy, snapshot: Snapshot, context: Context, like: Check | N
     plan = stage_plan(policy, context.stage, is_entering=context.is_entering)
     # (1) evidence: values, problems and times of every metric that a rule reads
     check = Check(context, plan, snapshot.document, like)
+    steps = Steps(check, like)
     # (2) the run itself
-    ask_preconditions(check)
+    steps.take(Step.RUN, ask_preconditions)
     # (3) safety: required metrics, times, constraints, guardrails with their budgets
     before = len(check.troubles)
-    ask_required(check)
-    ask_times(check)
-    ask_constraints(check)
-    ask_guardrails(check)
-    is_safe = len(check.troubles) == before
+    steps.take(Step.REQUIRED, ask_required)
+    steps.take(Step.TIMES, ask_times)
+    steps.take(Step.CONSTRAINTS, ask_constraints)
+    steps.take(Step.GUARDRAILS, ask_guardrails)
+    check.is_safe = len(check.troubles) == before
     # (4) references and approval
-    ask_references(check)
+    steps.take(Step.REFERENCES, ask_references)
     # (5) promotion, only on top of safety
-    ask_promotion(check, is_safe=is_safe)
+    steps.take_promotion(ask_promotion)
     if plan.percent == 100 and policy.promotion_gate is None:
         check.notes.append(_NO_GATE)
     # (6) the verdict

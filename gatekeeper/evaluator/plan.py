@@ -15,6 +15,7 @@ from gatekeeper.model.stages import stage_percent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gatekeeper.evaluator.steps import Step
     from gatekeeper.model.policy import Policy
     from gatekeeper.model.reasons import Verdict
 
@@ -30,6 +31,8 @@ class StagePlan:
         missing, gate = policy.missing_data_policy, policy.promotion_gate
         self.policy = policy
         self.stage = stage
+        self.compared: dict[StagePlan, frozenset[Step]] = {}
+        """What `steps.alike` has found of other plans."""
         self.percent = stage_percent(stage)
         self.set_percent = Action("set_percent", {"percent": self.percent})
         self.max_freshness_seconds = missing.max_freshness_seconds

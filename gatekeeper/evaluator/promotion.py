@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from gatekeeper.evaluator.rules import PromotionPlan, Rule
 
 
-def ask_promotion(check: Check, *, is_safe: bool) -> None:
+def ask_promotion(check: Check) -> None:
     """Ask the statistics of every primary, or watch them where the gate is not asked."""
-    plan = check.plan
+    plan, is_safe = check.plan, check.is_safe
     if not plan.promotion:
         return
     if plan.is_promotion_asked and is_safe:

@@ -14,6 +14,7 @@ from gatekeeper.model.policy import policy_from_document
 from gatekeeper.model.snapshot import snapshot_from_document
 from tests.properties import strategies
 
+PARTS = ("guardrails", "constraints", "missing_data_policy", "promotion_gate", "stage_policy", "evidence", "primary")
 pytestmark = pytest.mark.slow
 
 
@@ -22,14 +23,15 @@ pytestmark = pytest.mark.slow
     strategies.policies(),
     st.one_of(strategies.snapshots(), strategies.WILD_SNAPSHOTS),
     strategies.contexts(),
-    st.booleans(),
+    st.sampled_from([*PARTS, None]),
 )
 def test_what_was_read_for_one_policy_answers_another_one_as_if_it_were_read_anew(
-    old: dict[str, Any], new: dict[str, Any], evidence: dict[str, Any], context: dict[str, Any], keeps_reading: bool
+    old: dict[str, Any], new: dict[str, Any], evidence: dict[str, Any], context: dict[str, Any], part: str | None
 ) -> None:
-    """Whether the two read evidence alike or not; and `assess` says what `evaluate` says."""
-    if keeps_reading:  # only thresholds and the like differ, so that the reading is taken over
-        new = {**old, "guardrails": new["guardrails"]}
+    """Whether the two differ in one part or in all, read evidence alike or not; `assess` says what `evaluate` says."""
+    if part is not None:
+        kept = {key: value for key, value in old.items() if key != part}
+        new = kept | ({part: new[part]} if part in new else {})
     snapshot, asked = snapshot_from_document(evidence), Context(**context)
     first, _ = assess(policy_from_document(old), snapshot, asked)
     policy = policy_from_document(new)
