@@ -176,7 +176,7 @@ class Run:
                 raise AssertionError(f"a copy is not as it was recorded:\n{line!r}\n{copy!r}")
 
 
-def recorded(directory: str, events: int, of_policies: int) -> tuple[list[Run], dict[str, Template]]:
+def recorded(directory: str, events: int, of_policies: int = POLICIES) -> tuple[list[Run], dict[str, Template]]:
     """Runs of gatekeeper's own recording, and the events of their policies by digest."""
     recorder, count, number = Recorder(directory, SEED, count=of_policies), 0, 0
     while count < events:

@@ -20,6 +20,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import backtests
 import collected_checks
 import collecting
 import evaluations
@@ -59,7 +60,7 @@ def main() -> int:
     figures: list[Figure] = []
     steps: dict[str, Callable[[], list[Figure]]] = {step.__name__: step for step in STEPS}
     scale = LogScale(os.path.join(OUT, "logs"), quick=QUICK, longest=LONGEST)
-    steps |= {step.__name__: partial(step, scale) for step in (*log_figures.STEPS, *log_upkeep.STEPS)}
+    steps |= {step.__name__: partial(step, scale) for step in (*log_figures.STEPS, *backtests.STEPS, *log_upkeep.STEPS)}
     unknown = set(NAMED) - set(steps)
     if unknown:
         sys.exit(f"no such step: {', '.join(sorted(unknown))}; there are: {', '.join(steps)}")

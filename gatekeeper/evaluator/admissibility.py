@@ -64,7 +64,11 @@ def ask_times(check: Check) -> None:
             return
         asked = [("", check.times.of(None, {}))]  # what counts for all metrics must still be admissible
     oldest, age, lag, is_hindered = asked[0][1], -1.0, 0.0, False
+    last = None
     for _, times in asked:
+        if times is last:  # metrics of one source, most often side by side
+            continue
+        last = times
         if times.hindrance is not None:
             is_hindered = True
         if times.age_seconds is not None and times.age_seconds > age:

@@ -118,8 +118,12 @@ def matcher(wanted: Filter) -> Test:
         tests.append(lambda event: not is_simulated(event))
     if wanted.since is not None or wanted.until is not None:
         tests.append(_time_test(wanted.since, wanted.until))
-    if len(tests) == 1:
-        return tests[0]
+    first, *others = tests
+    if not others:
+        return first
+    if len(others) == 1:  # the usual case, and every line pays for the general one
+        (second,) = others
+        return lambda event: first(event) and second(event)
     return lambda event: all(test(event) for test in tests)
 
 

@@ -88,7 +88,8 @@ def test_the_same_verdict_for_other_reasons_is_no_flip_and_is_told(tmp_path: Pat
     assert report["other_reasons"] == {"count": 1, "events": [event]}
 
 
-def test_a_run_diverges_once_where_its_first_verdict_flips(tmp_path: Path) -> None:
+@pytest.mark.parametrize("range_bytes", [4000, 1 << 20])
+def test_a_run_diverges_once_where_its_first_verdict_flips(tmp_path: Path, range_bytes: int) -> None:
     """Three runs: one flips twice, in different parts of the log, one once otherwise, one never."""
     log = BacktestLog()
     log.judged({"errors": 0.004}, run="a")
@@ -99,7 +100,7 @@ def test_a_run_diverges_once_where_its_first_verdict_flips(tmp_path: Path) -> No
     log.judged({"errors": 0.008}, run="b")
     log.judged({"errors": 0.009}, run="a")
     given = changed_policy(threshold=0.005, missing_data_policy={"on_missing": "REJECT"})
-    report = told(tmp_path, log, given)
+    report = told(tmp_path, log, given, range_bytes=range_bytes)
     runs = report["runs"]
     assert (runs["compared"], runs["diverging"], runs["left_out"]) == (14, 2, 0)
     assert runs["first_divergence"] == [
@@ -199,11 +200,13 @@ def test_a_decision_that_todays_evaluator_does_not_repeat_is_no_flip(tmp_path: P
     log = BacktestLog()
     log.judged({"errors": 0.004})
     log.judged({"errors": 0.02})
+    log.judged({"errors": 0.004})
     rejected = changed(log.lines[1], lambda event: event["decision"].update(verdict="REJECT", reason_codes=["x:y"]))
     reasons = changed(log.lines[2], lambda event: event["decision"].update(reason_codes=["x:y"]))
-    report = told(tmp_path, [log.lines[0], rejected, reasons], changed_policy(threshold=0.03))
-    assert (report["decisions"], report["compared"], report["flipped"]) == (2, 0, 0)
-    assert report["not_repeated"] == {"count": 2, "events": ["r:CANARY_10#2", "r:CANARY_10#3"]}
+    verdict = changed(log.lines[3], lambda event: event["decision"].update(verdict="REJECT"))
+    report = told(tmp_path, [log.lines[0], rejected, reasons, verdict], changed_policy(threshold=0.03))
+    assert (report["decisions"], report["compared"], report["flipped"]) == (3, 0, 0)
+    assert report["not_repeated"] == {"count": 3, "events": ["r:CANARY_10#2", "r:CANARY_10#3", "r:CANARY_10#4"]}
 
 
 def test_a_decision_whose_policy_is_not_in_the_log_is_compared_as_it_was_recorded(tmp_path: Path) -> None:

@@ -210,3 +210,12 @@ def test_under_evidence_first_the_phase_that_decides_must_lack_it(
     log.judged(metrics)
     given = changed_policy(guardrails=[*POLICY["guardrails"], SLOW], missing_data_policy=first)
     assert needs(told(tmp_path, log, given)) == lacking
+
+
+def test_the_first_trouble_among_guardrails_decides_alone_and_is_lacking(tmp_path: Path) -> None:
+    """The errors that were missing, too, come behind it: had it been there, it might have rejected."""
+    first = {"precedence": "evidence_first"}
+    log = BacktestLog({**POLICY, "missing_data_policy": first})
+    log.judged({"errors": None})
+    given = changed_policy(guardrails=[SLOW, *POLICY["guardrails"]], missing_data_policy=first)
+    assert needs(told(tmp_path, log, given)) == {"slow": 1}
