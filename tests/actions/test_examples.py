@@ -1,0 +1,297 @@
+"""The README's workflow and those in docs/examples, carried out: fresh runners, one log, every kind of answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from gatekeeper.cli.init import starter
+from tests.actions.site import HEALTHY, METRICS, Site, git
+from tests.docs.console import ROOT, blocks, read
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.actions.runner import Job, Workflow
+
+pytestmark = pytest.mark.slow
+
+EXAMPLES = "docs/examples/workflows"
+TRAFFIC = "ACCEPT, shift the traffic"
+CRASHES = {
+    "internal-error": "exit 70",
+    "unwritable-log": "exit 74",
+    "missing": "",
+    "killed": "kill -9 $$",
+    "broken-install": "echo Traceback >&2; exit 1",
+    "another-program": "exit 0",
+}
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    """A repository with our actions in it."""
+    site = Site(tmp_path)
+    site.found()
+    return site
+
+
+def readme(site: Site) -> Workflow:
+    """The one YAML block of the README: the log is an artifact."""
+    (text,) = blocks("README.md", "yaml")
+    return site.workflow(text)
+
+
+def canary(site: Site) -> Workflow:
+    """The example with the action: the log is a branch."""
+    return site.workflow(read(f"{EXAMPLES}/canary.yml"))
+
+
+@pytest.fixture(params=[readme, canary])
+def rollout(request: pytest.FixtureRequest, site: Site) -> Callable[..., Job]:
+    """Runs a stage of a rollout as either of them: `rollout(stage, metrics, …)`."""
+    workflow = request.param(site)
+    return lambda stage, metrics, **how: site.run(workflow, metrics, stage=stage, **how)
+
+
+def test_accepted_stages_move_the_traffic_across_fresh_runners(site: Site, rollout: Callable[..., Job]) -> None:
+    """Each job starts without a log; only what is carried can tell the second one of the first."""
+    assert not rollout("DRY_RUN", HEALTHY).failed
+    assert not rollout("CANARY_10", HEALTHY).failed
+    assert site.moved == ["0", "10"]
+
+
+def test_a_reject_rolls_back_and_never_moves_on(site: Site, rollout: Callable[..., Job]) -> None:
+    """10 percent stay until the roll back; and asked again, the run stays rejected."""
+    rollout("DRY_RUN", HEALTHY)
+    rollout("CANARY_10", HEALTHY)
+    job = rollout("CANARY_50", METRICS["REJECT"])
+    assert job.outputs("gate")["verdict"] == "REJECT"
+    assert job.failed
+    assert TRAFFIC not in job.carried_out
+    assert rollout("CANARY_50", HEALTHY).failed, "the reject was carried"
+    assert site.moved == ["0", "10", "0", "0"]
+
+
+def test_a_hold_leaves_the_traffic_as_it_is_until_it_is_resumed(site: Site, rollout: Callable[..., Job]) -> None:
+    """A metric is missing: no step moves the traffic. "Re-run failed jobs" is the hold's next attempt."""
+    rollout("DRY_RUN", HEALTHY)
+    job = rollout("CANARY_10", METRICS["DEGRADE"])
+    assert job.outputs("gate")["verdict"] == "DEGRADE"
+    assert job.failed
+    assert site.moved == ["0"]
+    again = rollout("CANARY_10", HEALTHY)
+    assert again.outputs("gate")["event_id"].endswith(":CANARY_10#2"), "the hold was carried"
+    assert site.moved == ["0", "10"]
+
+
+@pytest.mark.parametrize("how", CRASHES)
+def test_a_gate_without_a_verdict_moves_nothing(site: Site, rollout: Callable[..., Job], how: str) -> None:
+    """Neither forward nor back, and no next stage."""
+    rollout("DRY_RUN", HEALTHY)
+    job = rollout("CANARY_10", HEALTHY, gate=CRASHES[how])
+    assert job.failed
+    assert job.outputs("gate").get("proceed") != "true"
+    assert site.moved == ["0"]
+
+
+def test_a_lost_log_lets_nothing_through(site: Site, rollout: Callable[..., Job]) -> None:
+    """A later stage of a run that the log does not know is refused, not begun anew."""
+    job = rollout("CANARY_50", HEALTHY)
+    assert "remedy: ask DRY_RUN, or adopt a rollout" in job.log
+    assert job.failed
+    assert site.moved == []
+
+
+def test_a_log_branch_that_is_gone_lets_nothing_through(site: Site) -> None:
+    """The first stage would begin a second run; without the branch there is no stage at all."""
+    git(site.origin, "branch", "-D", "gate-log")
+    job = site.run(canary(site), HEALTHY, stage="DRY_RUN")
+    assert job.failed
+    assert "Ask the gate" not in job.carried_out
+    assert site.moved == []
+
+
+def test_a_collector_that_fails_lets_nothing_through(site: Site) -> None:
+    """No evidence, no question: neither forward nor back, and the log stays as it was."""
+    workflow = readme(site)
+    site.run(workflow, HEALTHY, stage="DRY_RUN")
+    job = site.run(workflow, HEALTHY, stage="CANARY_10", collector="echo '{}'; exit 7")
+    assert "Ask the gate" not in job.carried_out
+    assert job.failed
+    assert site.moved == ["0"]
+    assert not site.run(workflow, HEALTHY, stage="CANARY_10").failed
+
+
+def test_a_log_that_could_not_be_kept_moves_nothing(site: Site) -> None:
+    """Another job has pushed meanwhile: the ACCEPT is in no log that anybody will read, so it counts for nothing."""
+    refuse = site.origin / "hooks/pre-receive"
+    refuse.write_text("#!/bin/sh\nexit 1\n")
+    refuse.chmod(0o755)
+    job = site.run(canary(site), HEALTHY, stage="DRY_RUN")
+    assert job.outputs("gate")["proceed"] == "true"
+    assert job.failed
+    assert site.moved == []
+    refuse.unlink()
+    assert not site.run(canary(site), HEALTHY, stage="DRY_RUN").failed
+    assert site.moved == ["0"]
+
+
+def test_a_reject_rolls_back_although_the_log_could_not_be_kept(site: Site) -> None:
+    """Going back is always possible."""
+    site.run(canary(site), HEALTHY, stage="DRY_RUN")
+    refuse = site.origin / "hooks/pre-receive"
+    refuse.write_text("#!/bin/sh\nexit 1\n")
+    refuse.chmod(0o755)
+    job = site.run(canary(site), METRICS["REJECT"], stage="CANARY_10")
+    assert job.failed
+    assert site.moved == ["0", "0"]
+
+
+# --- holds.yml
+
+
+def holds(site: Site, metrics: dict[str, Any], **how: Any) -> Job:
+    """The cron workflow, once."""
+    return site.run(site.workflow(read(f"{EXAMPLES}/holds.yml")), metrics, **how)
+
+
+def held_at_canary_10(site: Site) -> None:
+    """A rollout that waits for a metric."""
+    site.run(canary(site), HEALTHY, stage="DRY_RUN")
+    site.run(canary(site), METRICS["DEGRADE"], stage="CANARY_10")
+    assert site.moved == ["0"]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "moved", "fails"),
+    [("ACCEPT", ["0", "10"], False), ("REJECT", ["0", "0"], True), ("DEGRADE", ["0"], False)],
+)
+def test_cron_asks_the_hold_and_moves_the_traffic_by_its_answer(
+    site: Site, verdict: str, moved: list[str], fails: bool
+) -> None:
+    """To the stage that was held, back, or not at all; a hold that stays one is no failure of the cron job."""
+    held_at_canary_10(site)
+    job = holds(site, METRICS[verdict])
+    assert job.outputs("hold")["stage"] == "CANARY_10"
+    assert job.outputs("gate")["verdict"] == verdict
+    assert job.outputs("gate")["event_id"].endswith(":CANARY_10#2")
+    assert (job.failed, site.moved) == (fails, moved)
+    assert site.verdicts == ["ACCEPT", "DEGRADE", verdict]
+
+
+@pytest.mark.parametrize("how", CRASHES)
+def test_cron_moves_nothing_without_a_verdict(site: Site, how: str) -> None:
+    """Its own question to the queue fails first; where that works and the gate does not, see the action's tests."""
+    held_at_canary_10(site)
+    job = holds(site, HEALTHY, gate=CRASHES[how])
+    assert job.failed
+    assert site.moved == ["0"]
+    assert site.verdicts == ["ACCEPT", "DEGRADE"]
+
+
+def test_cron_leaves_a_run_alone_that_is_not_held(site: Site) -> None:
+    """An accepted stage is not asked again, and no traffic is moved twice."""
+    site.run(canary(site), HEALTHY, stage="DRY_RUN")
+    job = holds(site, HEALTHY)
+    assert not job.failed
+    assert "Ask the gate" not in job.carried_out
+    assert site.moved == ["0"]
+
+
+def test_the_rollout_goes_on_behind_a_hold_that_cron_has_ended(site: Site) -> None:
+    """Both workflows read one log: the stage that cron let in is known, the next one may be asked."""
+    held_at_canary_10(site)
+    holds(site, HEALTHY)
+    assert not site.run(canary(site), HEALTHY, stage="CANARY_50").failed
+    assert site.moved == ["0", "10", "50"]
+
+
+# --- what keeps them safe, whatever the metrics
+
+
+def every_workflow() -> dict[str, dict[str, Any]]:
+    """The documented workflows by name."""
+    names = sorted(os.listdir(os.path.join(ROOT, EXAMPLES)))
+    texts = {name: read(f"{EXAMPLES}/{name}") for name in names} | {"starter": starter("rollout-gate.yml").decode()}
+    return {name: yaml.safe_load(text) for name, text in texts.items()}
+
+
+def steps(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """All steps of all jobs."""
+    return [step for job in document["jobs"].values() for step in job["steps"]]
+
+
+def test_the_workflow_that_init_writes_is_the_one_in_the_readme() -> None:
+    """One example, tested once."""
+    assert [starter("rollout-gate.yml").decode()] == blocks("README.md", "yaml")
+
+
+@pytest.mark.parametrize("name", every_workflow())
+def test_every_step_that_moves_traffic_forward_is_guarded_by_proceed(name: str) -> None:
+    """The one condition, to the letter; a roll back asks for REJECT."""
+    moving = [step for step in steps(every_workflow()[name]) if "set-traffic" in step.get("run", "")]
+    guards = {step["run"]: step.get("if") for step in moving}
+    if name == "policy-review.yml":
+        assert moving == []
+        return
+    assert guards == {
+        'ci/set-traffic "$PERCENT"': "steps.gate.outputs.proceed == 'true'",
+        "ci/set-traffic 0": "always() && steps.gate.outputs.verdict == 'REJECT'",
+    }
+    names = [step.get("name") for step in steps(every_workflow()[name])]
+    keep = names.index("Keep the log, whatever the answer")
+    assert steps(every_workflow()[name])[keep]["if"] == "always()"
+    assert names.index("Ask the gate") < keep < names.index(TRAFFIC), "the log is safe before the traffic moves"
+
+
+@pytest.mark.parametrize("name", ["starter", "canary.yml"])
+def test_a_rollout_names_what_keeps_it_safe(name: str) -> None:
+    """A named shell (pipefail), one group per run that is not cancelled, and the starter policy's stages."""
+    document = every_workflow()[name]
+    assert document["defaults"]["run"]["shell"] == "bash"
+    assert document["concurrency"] == {"group": "rollout-exp-42-B", "cancel-in-progress": False}
+    (job,) = document["jobs"].values()
+    assert job["strategy"]["matrix"]["stage"] == json.loads(starter("policy.json"))["stages"]
+    assert job["strategy"]["max-parallel"] == 1
+    assert job["strategy"]["fail-fast"] is True
+
+
+def test_cron_never_writes_the_log_beside_a_rollout() -> None:
+    """One group for both; the run that it asks is the one that canary.yml rolls out."""
+    canary_document, holds_document = every_workflow()["canary.yml"], every_workflow()["holds.yml"]
+    assert holds_document["concurrency"] == canary_document["concurrency"]
+    policy = json.loads(starter("policy.json"))
+    assert holds_document["env"]["RUN"] == f"exp-42:B:{policy['policy_version']}"
+
+
+def test_actions_of_others_are_pinned_by_one_commit_each() -> None:
+    """In workflows, actions and pages: a tag can be moved, and two commits of one action would age apart."""
+    pages = ["README.md", *(f"docs/guides/{name}" for name in os.listdir(os.path.join(ROOT, "docs/guides")))]
+    files = [".github/workflows/ci.yml", *(f".github/actions/{name}/action.yml" for name in ("gate", "policy-review"))]
+    files += [f"{EXAMPLES}/{name}" for name in os.listdir(os.path.join(ROOT, EXAMPLES))]
+    used = {match for path in [*pages, *files] for match in re.findall(r"uses: (actions/\S+@.*)", read(path))}
+    assert [use for use in used if not re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", use)] == []
+    assert len(used) == len({use.partition("@")[0] for use in used}) == 4
+
+
+# --- the snippet of the guide
+
+
+@pytest.mark.parametrize("verdict", ["ACCEPT", "REJECT", "DEGRADE"])
+def test_the_guides_snippet_moves_by_the_verdict(site: Site, verdict: str) -> None:
+    """As three steps of a job; the stage before has passed."""
+    (snippet, *_) = blocks("docs/guides/ci.md", "yaml")
+    snippet = snippet.replace("snapshot: evidence.json", "snapshot: collected.json")
+    lines = "".join(f"      {line}\n" for line in snippet.splitlines())
+    text = f"env: {{GATEKEEPER_LOG: {site.base}/decision.ndjson}}\njobs:\n  gate:\n    steps:\n{lines}"
+    site.run(site.workflow(text.replace("CANARY_10", "DRY_RUN")), HEALTHY)
+    job = site.run(site.workflow(text), METRICS[verdict])
+    assert job.outputs("gate")["verdict"] == verdict
+    assert site.moved == {"ACCEPT": ["0", "10"], "REJECT": ["0", "0"], "DEGRADE": ["0"]}[verdict]
