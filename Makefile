@@ -7,6 +7,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 LOCK := constraints/dev.txt
+WORKFLOWS := $(wildcard .github/workflows/*.yml docs/examples/workflows/*.yml gatekeeper/cli/starter/*.yml)
+ACTIONS := $(wildcard .github/actions/*/action.yml)
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .PHONY: demo test test-fast lint servers bench format clean
@@ -32,6 +34,10 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows $(WORKFLOWS)
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-actions $(ACTIONS)
+	$(BIN)/zizmor --quiet --offline --strict-collection --config .github/zizmor.yml $(WORKFLOWS) $(ACTIONS) \
+		.pre-commit-hooks.yaml
 
 bench: $(VENV)/.dev
 	$(BIN)/python bench/run.py
