@@ -29,6 +29,7 @@ METRICS: dict[str, dict[str, Any]] = {
 """Evidence for the starter policy, by the verdict that it gets."""
 
 _NOBODY = {"GIT_AUTHOR_NAME": "t", "GIT_AUTHOR_EMAIL": "t@t", "GIT_COMMITTER_NAME": "t", "GIT_COMMITTER_EMAIL": "t@t"}
+_PROGRAMS = "basename bash cat cp env git grep head mkdir mktemp python3 rm sed sh sleep tee wc"
 _COLLECTION = {
     "sources": {"taken": {"type": "file", "path": "../collected.json"}},
     "metrics": {name: {"source": "taken"} for name in HEALTHY},
@@ -162,24 +163,7 @@ class Site:
 def without_gatekeeper(directory: Path) -> str:
     """A PATH with the programs of the machine in *directory*, but for gatekeeper."""
     directory.mkdir(parents=True)
-    for name in (
-        "basename",
-        "bash",
-        "cat",
-        "cp",
-        "git",
-        "grep",
-        "head",
-        "mktemp",
-        "python3",
-        "rm",
-        "sed",
-        "sh",
-        "sleep",
-        "tee",
-        "wc",
-        "env",
-    ):
+    for name in _PROGRAMS.split():
         found = shutil.which(name, path=PROGRAMS)
         assert found is not None, name
         (directory / name).symlink_to(found)
