@@ -28,6 +28,16 @@ METRICS: dict[str, dict[str, Any]] = {
 }
 """Evidence for the starter policy, by the verdict that it gets."""
 
+CRASHES = {
+    "internal-error": "exit 70",
+    "unwritable-log": "exit 74",
+    "missing": "",
+    "killed": "kill -9 $$",
+    "broken-install": "echo Traceback >&2; exit 1",
+    "another-program": "exit 0",
+}
+"""Lines of bash in place of gatekeeper that give no verdict; "" takes it away."""
+
 _NOBODY = {"GIT_AUTHOR_NAME": "t", "GIT_AUTHOR_EMAIL": "t@t", "GIT_COMMITTER_NAME": "t", "GIT_COMMITTER_EMAIL": "t@t"}
 _PROGRAMS = "basename bash cat cp env git grep head mkdir mktemp python3 rm sed sh sleep tee wc"
 _COLLECTION = {

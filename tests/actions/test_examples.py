@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from gatekeeper.cli.init import starter
-from tests.actions.site import HEALTHY, METRICS, Site, git
+from tests.actions.site import CRASHES, HEALTHY, METRICS, Site, git
 from tests.docs.console import ROOT, blocks, read
 
 if TYPE_CHECKING:
@@ -24,14 +24,6 @@ pytestmark = pytest.mark.slow
 
 EXAMPLES = "docs/examples/workflows"
 TRAFFIC = "ACCEPT, shift the traffic"
-CRASHES = {
-    "internal-error": "exit 70",
-    "unwritable-log": "exit 74",
-    "missing": "",
-    "killed": "kill -9 $$",
-    "broken-install": "echo Traceback >&2; exit 1",
-    "another-program": "exit 0",
-}
 
 
 @pytest.fixture
@@ -152,65 +144,6 @@ def test_a_reject_rolls_back_although_the_log_could_not_be_kept(site: Site) -> N
     job = site.run(canary(site), METRICS["REJECT"], stage="CANARY_10")
     assert job.failed
     assert site.moved == ["0", "0"]
-
-
-# --- holds.yml
-
-
-def holds(site: Site, metrics: dict[str, Any], **how: Any) -> Job:
-    """The cron workflow, once."""
-    return site.run(site.workflow(read(f"{EXAMPLES}/holds.yml")), metrics, **how)
-
-
-def held_at_canary_10(site: Site) -> None:
-    """A rollout that waits for a metric."""
-    site.run(canary(site), HEALTHY, stage="DRY_RUN")
-    site.run(canary(site), METRICS["DEGRADE"], stage="CANARY_10")
-    assert site.moved == ["0"]
-
-
-@pytest.mark.parametrize(
-    ("verdict", "moved", "fails"),
-    [("ACCEPT", ["0", "10"], False), ("REJECT", ["0", "0"], True), ("DEGRADE", ["0"], False)],
-)
-def test_cron_asks_the_hold_and_moves_the_traffic_by_its_answer(
-    site: Site, verdict: str, moved: list[str], fails: bool
-) -> None:
-    """To the stage that was held, back, or not at all; a hold that stays one is no failure of the cron job."""
-    held_at_canary_10(site)
-    job = holds(site, METRICS[verdict])
-    assert job.outputs("hold")["stage"] == "CANARY_10"
-    assert job.outputs("gate")["verdict"] == verdict
-    assert job.outputs("gate")["event_id"].endswith(":CANARY_10#2")
-    assert (job.failed, site.moved) == (fails, moved)
-    assert site.verdicts == ["ACCEPT", "DEGRADE", verdict]
-
-
-@pytest.mark.parametrize("how", CRASHES)
-def test_cron_moves_nothing_without_a_verdict(site: Site, how: str) -> None:
-    """Its own question to the queue fails first; where that works and the gate does not, see the action's tests."""
-    held_at_canary_10(site)
-    job = holds(site, HEALTHY, gate=CRASHES[how])
-    assert job.failed
-    assert site.moved == ["0"]
-    assert site.verdicts == ["ACCEPT", "DEGRADE"]
-
-
-def test_cron_leaves_a_run_alone_that_is_not_held(site: Site) -> None:
-    """An accepted stage is not asked again, and no traffic is moved twice."""
-    site.run(canary(site), HEALTHY, stage="DRY_RUN")
-    job = holds(site, HEALTHY)
-    assert not job.failed
-    assert "Ask the gate" not in job.carried_out
-    assert site.moved == ["0"]
-
-
-def test_the_rollout_goes_on_behind_a_hold_that_cron_has_ended(site: Site) -> None:
-    """Both workflows read one log: the stage that cron let in is known, the next one may be asked."""
-    held_at_canary_10(site)
-    holds(site, HEALTHY)
-    assert not site.run(canary(site), HEALTHY, stage="CANARY_50").failed
-    assert site.moved == ["0", "10", "50"]
 
 
 # --- what keeps them safe, whatever the metrics

@@ -208,6 +208,12 @@ def test_several_references_are_handed_over_one_a_line(site: Site) -> None:
     assert events[-1]["evidence_refs"] == {"change_id": "CHG-123", "dashboard_id": "--help"}
 
 
+def test_a_value_that_looks_like_an_option_is_a_value(site: Site) -> None:
+    """An experiment may be called like one."""
+    job = run_with(site, "experiment: exp-42", "experiment: --help")
+    assert job.outputs("gate")["event_id"] == "--help:B:1:DRY_RUN"
+
+
 def run_with(site: Site, old: str, new: str) -> Job:
     """The workflow with a line changed."""
     assert old in WORKFLOW

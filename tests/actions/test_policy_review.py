@@ -195,7 +195,7 @@ def test_a_comment_that_would_be_too_long_leaves_whole_parts_out(review: Review)
         ({"fail-on-diff": ""}, "fail-on-diff"),
         ({"fail-on-backtest": "flips"}, "fail-on-backtest"),
         ({"base": "0" * 40}, "fetch-depth: 0"),
-        ({"base": "--output=/tmp/pwned"}, "history"),
+        ({"base": "--octopus"}, "history"),  # git would compare the commit with itself,
         ({"base": ""}, "the input base"),
         ({"policies": ""}, "policies"),
     ],
