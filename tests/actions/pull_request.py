@@ -7,6 +7,7 @@ import subprocess
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tests.actions.runner import PROGRAMS
 from tests.actions.site import Site, git, script, without_gatekeeper
 
 if TYPE_CHECKING:
@@ -65,20 +66,21 @@ class Review:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text)
 
-    def run(self, *, gate: str = STAND_IN, **inputs: str) -> Job:
-        """Commit the changes, and carry the action out on them."""
+    def run(self, *, gate: str | None = STAND_IN, **inputs: str) -> Job:
+        """Commit the changes, and carry the action out on them; *gate* None is the real gatekeeper."""
         git(self.work, "add", "--all")
         git(self.work, "commit", "--quiet", "--allow-empty", "-m", "Change")
         git(self.work, "push", "--quiet", "origin", "HEAD:pull")
         temporary = self.site.base / "runner"
-        path = without_gatekeeper(temporary / "bin")
+        temporary.mkdir()
+        path = PROGRAMS if gate is None else without_gatekeeper(temporary / "bin")
         if gate:
             script(temporary / "bin/gatekeeper", gate)
         codes = self.site.base / "codes"
         codes.mkdir()
         for name, code in self.codes.items():
             (codes / name).write_text(str(code))
-        checkout = self.site.base / "checkout"
+        checkout = self.site.base / "reviewed"
         clone = ["git", "clone", "--quiet", "--branch", "pull", str(self.site.origin), str(checkout)]
         subprocess.run(clone, check=True)
         event = {"pull_request": {"base": {"sha": self.base}}}

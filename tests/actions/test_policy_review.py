@@ -125,8 +125,9 @@ def test_what_could_not_be_reviewed_fails_whatever_the_inputs_say(review: Review
     job = review.run(log="log.ndjson", **{"fail-on-check": "never"})
     assert job.failed
     assert job.outputs("review")["result"] == "error"
-    assert f"not reviewed, exit code {code}" in job.summary
-    assert f"exit code {code}, see the log" in job.log
+    said = f"{'refused' if code == 65 else 'not reviewed'}, exit code {code}"
+    assert said in job.summary
+    assert f"{said}; why stands in the log" in job.log
 
 
 def test_a_policy_that_does_not_load_is_not_asked_about_again(review: Review) -> None:

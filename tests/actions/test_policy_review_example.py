@@ -63,13 +63,31 @@ def test_the_example_backtests_on_the_log_of_the_rollouts(review: Review) -> Non
     assert (review.site.base / "runner/decision.ndjson").read_text() == '{"a": "log"}\n'
 
 
-def example(review: Review, *, existing: str, code: int, fork: str) -> tuple[Job, list[str]]:
+def test_the_example_reviews_before_anything_is_recorded(review: Review) -> None:
+    """The branch is there and has no log yet: the first pull request is no failure."""
+    job, calls = example(review, existing="", code=0, fork="acme/shop", recorded="")
+    assert not job.failed
+    assert [call for call in calls if call.startswith("policy backtest")] != []
+
+
+def test_the_example_fails_without_the_branch(review: Review) -> None:
+    """A backtest on nothing must not look like one on all that was decided."""
+    git(review.site.origin, "branch", "-m", "gate-log", "lost")
+    job, calls = example(review, existing="", code=0, fork="acme/shop", branch="lost")
+    assert job.failed
+    assert calls == []
+
+
+def example(
+    review: Review, *, existing: str, code: int, fork: str, recorded: str = '{"a": "log"}\n', branch: str = "gate-log"
+) -> tuple[Job, list[str]]:
     """The job of docs/examples/workflows/policy-review.yml, and what its programs were called with."""
     log = review.site.base / "log"
-    subprocess.run(["git", "clone", "--quiet", "-b", "gate-log", str(review.site.origin), str(log)], check=True)
-    (log / "decision.ndjson").write_text('{"a": "log"}\n')
+    subprocess.run(["git", "clone", "--quiet", "-b", branch, str(review.site.origin), str(log)], check=True)
+    if recorded:
+        (log / "decision.ndjson").write_text(recorded)
     git(log, "add", "--all")
-    git(log, "commit", "--quiet", "-m", "Events")
+    git(log, "commit", "--quiet", "--allow-empty", "-m", "Events")
     git(log, "push", "--quiet")
     review.change("policies/rollout.json", "changed\n")
     git(review.work, "commit", "--quiet", "-a", "-m", "Change")
@@ -95,4 +113,5 @@ def example(review: Review, *, existing: str, code: int, fork: str) -> tuple[Job
             "event": {"pull_request": {"number": 7.0, "base": {"sha": review.base}, "head": head}},
         },
     )
-    return job, (review.site.base / "calls").read_text().splitlines()
+    noted = review.site.base / "calls"
+    return job, noted.read_text().splitlines() if noted.exists() else []

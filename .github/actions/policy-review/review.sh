@@ -73,9 +73,9 @@ found=0      # 10 once something was found that the inputs fail on
 unreviewed=0 # the first other exit code: it outweighs any finding
 failures=()  # what failed, in words
 page() { printf '%s/%03d.md' "$pages" "$number"; }
-begin() { # a heading, for a page that gatekeeper then writes to
+begin() { # a new page: its heading, if any; the next answers go to it
   number=$((number + 1))
-  printf '\n%s\n\n' "$1" >> "$(page)"
+  printf '\n%s\n\n' "${1:-}" >> "$(page)"
 }
 name_of() { printf '%s' "${1//[^A-Za-z0-9._\/@+ -]/?}"; } # a path as a heading: it comes from the pull request
 
@@ -92,11 +92,12 @@ ask() {
       failures+=("$about")
       ;;
     *)
+      local what='not reviewed'
+      if [ "$code" -eq 65 ]; then what=refused; fi # a file, a log, or a version that stayed when the content changed
       if [ "$unreviewed" -eq 0 ]; then unreviewed=$code; fi
-      failures+=("$about: not reviewed, exit code $code")
-      printf '**Not reviewed:** gatekeeper %s %s ended with exit code %s; why stands in the log of the job.\n' \
-        "$1" "$2" "$code" >> "$(page)"
-      annotate error "$about: exit code $code, see the log of this step"
+      failures+=("$about: $what, exit code $code")
+      printf '\n**%s: %s**, exit code %s. Why stands in the log of the job.\n' "$about" "$what" "$code" >> "$(page)"
+      annotate error "$about: $what, exit code $code; why stands in the log of this step"
       ;;
   esac
 }
@@ -127,13 +128,13 @@ for index in "${!new[@]}"; do
   ask "check of $about" policy check "$after" ${check[@]+"${check[@]}"}
   if [ "$code" -ne 0 ] && [ "$code" -ne 10 ]; then continue; fi # it does not load: nothing else can be said
   if [ -n "$before" ]; then
-    begin '### What the change means'
+    begin
     ask "diff of $about" policy diff "git:$base:$before" "$after" ${diff[@]+"${diff[@]}"}
   else
-    begin '### New: there is nothing to compare it with'
+    begin 'New: there is nothing to compare it with.'
   fi
   if [ -n "$log" ]; then
-    begin '### On recorded decisions'
+    begin
     ask "backtest of $about" policy backtest "$after" "--log=$log" ${backtest[@]+"${backtest[@]}"}
   fi
 done
