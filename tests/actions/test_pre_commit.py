@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -79,3 +80,14 @@ def test_the_hooks_are_installed_from_this_repository() -> None:
     for hook in HOOKS.values():
         assert hook["language"] == "python"
         assert hook["entry"].split()[0] == "gatekeeper"
+
+
+def test_a_changed_limit_that_a_golden_case_notices_stops_the_commit(team: Path) -> None:
+    """The cases are run for a change of a policy, without its name; they pass as long as it is as it was."""
+    assert run("gatekeeper-policy-test", team, "policies/checkout-guarded.json").returncode == 0
+    path = team / "policies/checkout-guarded.json"
+    policy = yaml.safe_load(path.read_text())
+    for guardrail in policy["guardrails"]:
+        guardrail["enforcement"] = "observe"
+    path.write_text(json.dumps(policy))
+    assert run("gatekeeper-policy-test", team, "policies/checkout-guarded.json").returncode == 10
