@@ -99,12 +99,14 @@ def programs(site: Site, *, gate: str) -> str:
 
 
 def test_the_repository_that_the_action_comes_from_is_installed(site: Site) -> None:
-    """Where nothing is on PATH: the same version as the action."""
+    """Where nothing is on PATH: the same version as the action, and what it needs to read a policy in YAML."""
     (site.base / "work/gatekeeper").mkdir()
     (site.base / "work/gatekeeper/version.py").write_text("")
     site.commit("It is gatekeeper's own repository")
     run(site, "", path=programs(site, gate=""))
-    assert [os.path.realpath(path) for path in installed(site)] == [str(site.base / "checkout-0")]
+    (requirement,) = installed(site)
+    assert requirement.endswith("[yaml]")
+    assert os.path.realpath(requirement.removesuffix("[yaml]")) == str(site.base / "checkout-0")
 
 
 def test_somebody_elses_repository_is_not_installed(site: Site) -> None:

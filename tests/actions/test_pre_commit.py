@@ -8,6 +8,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import tomllib
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -80,6 +81,14 @@ def test_the_hooks_are_installed_from_this_repository() -> None:
     for hook in HOOKS.values():
         assert hook["language"] == "python"
         assert hook["entry"].split()[0] == "gatekeeper"
+
+
+def test_the_hooks_bring_what_reads_the_files_that_they_are_run_for() -> None:
+    """They choose YAML files, and pre-commit installs a repository without its extras."""
+    (extra,) = tomllib.loads(read("pyproject.toml"))["project"]["optional-dependencies"]["yaml"]
+    for hook in HOOKS.values():
+        assert re.search(hook["files"], "policies/a.yaml")
+        assert hook["additional_dependencies"] == [extra]
 
 
 def test_a_changed_limit_that_a_golden_case_notices_stops_the_commit(team: Path) -> None:

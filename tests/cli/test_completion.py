@@ -25,7 +25,7 @@ def complete(words: str) -> list[str]:
     ("words", "offered"),
     [
         ("gatekeeper re", ["resume", "reevaluate", "replay"]),
-        ("gatekeeper policy ", ["check", "diff", "test", "suggest-cases", "explain", "schema"]),
+        ("gatekeeper policy ", ["check", "diff", "test", "backtest", "suggest-cases", "explain", "schema"]),
         ("gatekeeper log re", ["rebuild"]),
         ("gatekeeper check --snap", ["--snapshot"]),
         ("gatekeeper check -o m", ["markdown"]),

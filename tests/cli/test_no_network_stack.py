@@ -56,6 +56,7 @@ WITHOUT_EVIDENCE = {
     "log stat": ["log", "stat"],
     "log rotate": ["log", "rotate"],
     "log archive": ["log", "archive"],
+    "policy backtest": ["policy", "backtest", POLICY, "--simulated"],
     "policy check": ["policy", "check", POLICY],
     "policy diff": ["policy", "diff", POLICY, POLICY],
     "policy explain": ["policy", "explain", POLICY],

@@ -20,11 +20,14 @@ GUARDED = json.loads((ROOT / "policies" / "checkout-guarded.json").read_bytes())
 FIRST, *OTHERS = GUARDED["guardrails"]
 CHANGED = {**GUARDED, "policy_version": "4", "guardrails": [{**FIRST, "threshold": 0.9}, *OTHERS], "suppressions": []}
 SLIP = {**GUARDED, "guardrails": [{**FIRST, "op": "=<"}, *OTHERS], "stagse": ["ROLLOUT_100"]}
+KNOWN = json.loads((ROOT / "policies" / "exp-eval-policy.json").read_bytes())
+"""The policy of the example log."""
 POLICIES = {
     "policy": GUARDED,
     "changed": CHANGED,
     "slip": SLIP,
-    "known": json.loads((ROOT / "policies" / "exp-eval-policy.json").read_bytes()),
+    "known": KNOWN,
+    "strict": {**KNOWN, "guardrails": [{**one, "threshold": 0} for one in KNOWN["guardrails"]]},
 }
 LANGUAGES = {
     ".json": lambda document: json.dumps(document, indent=2),
@@ -42,6 +45,7 @@ COMMANDS: dict[str, tuple[str, int]] = {
     "diff a revision": ("policy diff git:HEAD:{policy} git:HEAD:{changed}", 0),
     "test": ("policy test policies/golden", 10),
     "mutants": ("policy test {golden/accept-minimal} {golden/reject-budget} --mutants", 0),
+    "backtest": (f"policy backtest {{strict}} --simulated --log {ROOT}/logs/example.ndjson --fail-on any", 10),
     "from-log": (f"policy test --from-log {HELD} --policy {{known}} --log {ROOT}/logs/example.ndjson made", 0),
     "gate": (f"check --policy {{known}} --experiment exp-42 --variant B --stage DRY_RUN {' '.join(EVIDENCE)}", 2),
 }
@@ -146,4 +150,4 @@ def test_a_policy_gets_the_same_answer_in_either_language(
         assert known[which] == place
         data = (tmp_path / f"yaml/{path}{suffix}").read_bytes()
         assert other == places_by(yaml.compose(data))[which]
-    assert in_json.places or name in {"explain", "from-log", "gate", "test"}
+    assert in_json.places or name in {"backtest", "explain", "from-log", "gate", "test"}

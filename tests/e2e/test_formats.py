@@ -60,6 +60,11 @@ def _changed_policy(desk: Desk) -> list[str]:
     return ["policy", "diff", "policy.json", "changed.json"]
 
 
+def _tried(desk: Desk) -> list[str]:
+    desk.hold_at_canary_25()
+    return ["policy", "backtest", "policy.json"]
+
+
 def _golden(desk: Desk) -> list[str]:
     desk.write("s.json", snapshot(HEALTHY))
     context = {"stage": "DRY_RUN", "evaluated_at": "2026-02-18T01:00:10Z"}
@@ -135,6 +140,7 @@ SCENES: dict[str, tuple[tuple[str, ...], Prepare, int, bytes]] = {
     "verify": (("verify",), _after_hold("verify"), 0, b"the log verifies"),
     "policy-check": (("policy", "check"), _policy, 65, b"policy.json loads"),
     "policy-check-collection": (("policy", "check"), _policy_and_collection, 10, b"policy.json loads"),
+    "policy-backtest": (("policy", "backtest"), _tried, 0, b"policy.json changes no verdict of 2 recorded decisions"),
     "policy-diff": (("policy", "diff"), _changed_policy, 0, b"changed.json: 1 change is neutral"),
     "policy-explain": (("policy", "explain"), lambda _: ["policy", "explain", "policy.json"], 0, b"checkout-api, vers"),
     "policy-test": (("policy", "test"), _golden, 10, b"1 golden case: 1 failed"),
