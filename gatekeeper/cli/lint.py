@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gatekeeper.cli.collecting import expect_file
 from gatekeeper.cli.compose import SystemClock
-from gatekeeper.cli.outcome import Outcome
+from gatekeeper.cli.outcome import FOUND, Outcome
 from gatekeeper.cli.present import layout_of_output
 from gatekeeper.documents.load import read_file
 from gatekeeper.errors import CollectionError
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from gatekeeper.evidence.collection import Collection
     from gatekeeper.model.policy import Policy
     from gatekeeper.render.page import Page
-
-DEFECTIVE = 10
-"""Exit code for a file that loads and has a defect."""
 
 
 def lint_outcome(path: str, values: Values) -> Outcome:
@@ -91,4 +88,4 @@ def lint_code(page: Page) -> int:
     """The exit code that a page of `lint_page` stands for."""
     if not page.document["loads"]:
         return CollectionError.exit_code
-    return DEFECTIVE if any(one["severity"] == "error" for one in page.document["diagnostics"]) else 0
+    return FOUND if any(one["severity"] == "error" for one in page.document["diagnostics"]) else 0

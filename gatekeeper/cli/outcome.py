@@ -13,10 +13,13 @@ if TYPE_CHECKING:
 VERDICTS = frozenset({0, 1, 2, 3})
 """ACCEPT, REJECT, DEGRADE, evaluated but not recorded."""
 
+FOUND = 10
+"""A review found what it was told to fail on."""
+
 CODES = {
-    "verdict": VERDICTS | {10, 64, 65, 69, 70, 74},
-    "effect": frozenset({0, 10, 64, 65, 69, 70, 74}),
-    "report": frozenset({0, 10, 64, 65, 69, 70, 74}),
+    "verdict": VERDICTS | {FOUND, 64, 65, 69, 70, 74},
+    "effect": frozenset({0, FOUND, 64, 65, 69, 70, 74}),
+    "report": frozenset({0, FOUND, 64, 65, 69, 70, 74}),
 }
 """`Command.answer` -> the exit codes that its handler may answer (SPEC 8)."""
 

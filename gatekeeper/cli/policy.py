@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gatekeeper.cli.outcome import Outcome
+from gatekeeper.cli.outcome import FOUND, Outcome
 from gatekeeper.cli.present import layout_of_output
 from gatekeeper.errors import PolicyError
 from gatekeeper.render import REPORTS, load
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from gatekeeper.documents.diagnostics import Diagnostic
     from gatekeeper.model.policy import LoadedPolicy
     from gatekeeper.render.report import Report
-
-FOUND = 10
-"""Exit code when something was found that the caller said to fail on."""
 
 FAIL_ON = ("error", "warning", "info", "never")
 """Words of `--fail-on`; each but the last includes those before it."""

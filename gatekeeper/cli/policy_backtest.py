@@ -5,6 +5,7 @@ from __future__ import annotations
 from gatekeeper.cli.compose import SystemClock
 from gatekeeper.cli.damaged import as_words
 from gatekeeper.cli.opened import opened_log, watched
+from gatekeeper.cli.outcome import FOUND
 from gatekeeper.cli.present import page_outcome
 from gatekeeper.model.times import format_time
 from gatekeeper.render.backtest import backtest_page
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from gatekeeper.cli.outcome import Outcome
     from gatekeeper.cli.values import Values
     from gatekeeper.replay.backtest_report import BacktestReport
-
-FOUND = 10
-"""Exit code where something flips that `--fail-on` names."""
 
 _FLIPS = {"accept-to-reject": ("ACCEPT", "REJECT"), "reject-to-accept": ("REJECT", "ACCEPT"), "any": None}
 _MOST_IDS = 10

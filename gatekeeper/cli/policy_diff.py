@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gatekeeper.cli.outcome import Outcome
+from gatekeeper.cli.outcome import FOUND, Outcome
 from gatekeeper.cli.policy_source import load_policy_from
 from gatekeeper.cli.present import page_outcome
 from gatekeeper.errors import PolicyError
@@ -16,9 +16,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gatekeeper.cli.values import Values
     from gatekeeper.review.diff.difference import Difference
-
-FOUND = 10
-"""Exit code where the change is of the kind that `--fail-on` names."""
 
 _FAILS_ON = {"loosened": LOOSENS, "tightened": TIGHTENS, "any": LOOSENS | TIGHTENS}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gatekeeper.cli.outcome import Outcome
+from gatekeeper.cli.outcome import FOUND, Outcome
 from gatekeeper.cli.present import layout_of_output
 from gatekeeper.errors import GoldenCaseError, UsageError
 from gatekeeper.model.document import is_yaml
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from gatekeeper.cli.values import Values
     from gatekeeper.render.page import Page
     from gatekeeper.review.golden.judge import Result
-
-FAILED = 10
-"""Exit code when a case fails, or when changes go unnoticed that were not to."""
 
 _NOT_TRIED = "changes of the policies were not tried: every case must pass first"
 _NOT_UPDATED = "not updated: --update would lose the layout of a YAML file; write what is expected by hand"
@@ -113,11 +110,11 @@ def _exit_code(documents: Sequence[dict[str, Any]], surveys: Sequence[dict[str, 
     if "refused" in results:
         return GoldenCaseError.exit_code
     if "fail" in results:
-        return FAILED
+        return FOUND
     least = values.integer("min_score") or 0
     if values.given("fail_on") and any(one["unnoticed"] for one in surveys):
-        return FAILED
-    return FAILED if any(one["score"] < least for one in surveys) else 0
+        return FOUND
+    return FOUND if any(one["score"] < least for one in surveys) else 0
 
 
 def _told(

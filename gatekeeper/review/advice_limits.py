@@ -46,13 +46,17 @@ def _threshold(guardrail: Guardrail, pointer: str) -> Iterator[Problem]:
         yield remark("policy.limit_always_fires", place, message, rule=about)
 
 
+def _budget_of_zero(guardrail: Guardrail, place: str, about: str) -> Problem:
+    message = f"{guardrail.metric} may not worsen at all: the smallest difference to the baseline rejects"
+    return remark("policy.budget_of_zero", place, message, rule=about)
+
+
 def _budget_delta(guardrail: Guardrail, pointer: str) -> Iterator[Problem]:
     budget, place, about = guardrail.budget_delta, f"{pointer}/budget_delta", f"budget:{guardrail.metric}"
     if budget is None:
         return
     if budget == 0:
-        message = f"{guardrail.metric} may not worsen at all: the smallest difference to the baseline rejects"
-        yield remark("policy.budget_of_zero", place, message, rule=about)
+        yield _budget_of_zero(guardrail, place, about)
     elif guardrail.range is not None and left_of_budget(guardrail.range[1], guardrail.range[0], budget) >= 0:
         message = f"{_range_text(guardrail)}: nothing worsens by more than {number_text(budget)}"
         yield remark("policy.limit_never_fires", place, message, rule=about)
@@ -84,8 +88,7 @@ def _budget_ratio(guardrail: Guardrail, pointer: str) -> Iterator[Problem]:
     if budget is None:
         return
     if budget == 0:
-        message = f"{guardrail.metric} may not worsen at all: the smallest difference to the baseline rejects"
-        yield remark("policy.budget_of_zero", place, message, rule=about)
+        yield _budget_of_zero(guardrail, place, about)
     elif budget > 1:
         message = f"{guardrail.metric} may worsen by more than its baseline: 1 is 100 %"
         yield remark("policy.budget_ratio_above_one", place, message, rule=about)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
 
 from gatekeeper.cli.app import run
 from gatekeeper.model.document import escape_pointer, locate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROOT = Path(__file__).parents[2]
 Place = tuple[int, int]
@@ -29,7 +32,7 @@ POLICIES = {
     "known": KNOWN,
     "strict": {**KNOWN, "guardrails": [{**one, "threshold": 0} for one in KNOWN["guardrails"]]},
 }
-LANGUAGES = {
+LANGUAGES: dict[str, Callable[[Any], str]] = {
     ".json": lambda document: json.dumps(document, indent=2),
     ".yaml": lambda document: "# what a rollout must not harm\n" + yaml.safe_dump(document, sort_keys=False),
     ".yml": lambda document: "---\n\n" + yaml.safe_dump(document, sort_keys=False, default_flow_style=True, width=50),

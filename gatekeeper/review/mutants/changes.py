@@ -7,6 +7,7 @@ list of stages, which says what may be asked and not what is answered.
 
 from __future__ import annotations
 
+from gatekeeper.model.canonical import number_text
 from gatekeeper.review.mutants.change import REMOVED, Change, neighbours
 
 TYPE_CHECKING = False
@@ -59,7 +60,7 @@ def _guardrail(path: Path, guardrail: Mapping[str, Any]) -> Iterator[Change]:
     rule = f"guardrail:{metric}" if "threshold" in guardrail else _budget_rules(guardrail)[0]
     yield Change(rule, path, REMOVED, "the guardrail removed")
     yield from _other(rule, (*path, "enforcement"), guardrail.get("enforcement", "enforce"), _ENFORCEMENTS)
-    edge = f"{metric} at exactly {_text(guardrail['threshold'])}" if "threshold" in guardrail else ""
+    edge = f"{metric} at exactly {number_text(guardrail['threshold'])}" if "threshold" in guardrail else ""
     yield Change(rule, (*path, "op"), _EDGE[op], f"op {op} -> {_EDGE[op]}", edge)
     yield Change(rule, (*path, "op"), _TURNED[op], f"op {op} -> {_TURNED[op]}")
     scale = _scale(guardrail)
@@ -71,7 +72,7 @@ def _guardrail(path: Path, guardrail: Mapping[str, Any]) -> Iterator[Change]:
         yield Change(rule, (*path, "range"), REMOVED, "range removed", f"{metric} out of its range")
         for place, bound in enumerate(guardrail["range"]):
             for value in neighbours(bound, scale=scale):
-                words = f"range {'low' if place == 0 else 'high'} {_text(bound)} -> {_text(value)}"
+                words = f"range {'low' if place == 0 else 'high'} {number_text(bound)} -> {number_text(value)}"
                 yield Change(rule, (*path, "range", place), value, words, f"{metric} at {_between(bound, value)}")
     yield from _stages(rule, path, guardrail)
 
@@ -141,7 +142,7 @@ def _limit(rule: str, path: Path, part: Mapping[str, Any], needs: str, *, scale:
     if limit is None:
         return
     for value in neighbours(limit, scale=scale):
-        words = f"{key} {_text(limit)} -> {_text(value)}"
+        words = f"{key} {number_text(limit)} -> {number_text(value)}"
         yield Change(rule, path, value, words, needs.replace("{}", _between(limit, value)))
     yield Change(rule, path, REMOVED, f"{key} removed")
 
@@ -172,10 +173,4 @@ def _scale(guardrail: Mapping[str, Any]) -> float:
 
 
 def _between(one: float, other: float) -> str:
-    return f"{_text(min(one, other))} to {_text(max(one, other))}"
-
-
-def _text(number: float) -> str:
-    from gatekeeper.model.canonical import number_text
-
-    return number_text(number)
+    return f"{number_text(min(one, other))} to {number_text(max(one, other))}"
