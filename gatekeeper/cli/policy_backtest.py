@@ -7,6 +7,7 @@ from gatekeeper.cli.damaged import as_words
 from gatekeeper.cli.opened import opened_log, watched
 from gatekeeper.cli.outcome import FOUND
 from gatekeeper.cli.present import page_outcome
+from gatekeeper.cli.pruned import pruned_seq
 from gatekeeper.model.times import format_time
 from gatekeeper.render.backtest import backtest_page
 from gatekeeper.replay.backtest import Asked
@@ -38,6 +39,7 @@ def backtest(values: Values) -> Outcome:
             include_simulated=values.flag("simulated"),
             jobs=values.integer("jobs"),
             progress=progress,
+            pruned_to=pruned_seq(values.texts("log")),
         )
         report = run_backtest(sources, asked)
     failed = [name for name in dict.fromkeys(values.texts("fail_on")) if report.flips(_FLIPS[name])]

@@ -72,6 +72,7 @@ def suggest(values: Values) -> Outcome:
     from gatekeeper.cli.compose import SystemClock
     from gatekeeper.cli.damaged import as_documents, as_words
     from gatekeeper.cli.opened import opened_log, watched
+    from gatekeeper.cli.pruned import pruned_seq
     from gatekeeper.replay.query import Filter
     from gatekeeper.replay.scan import Pace, Scan
 
@@ -82,7 +83,7 @@ def suggest(values: Values) -> Outcome:
         include_simulated=values.flag("simulated"),
     )
     with opened_log(values.texts("log")) as sources, watched("counting") as progress:
-        scan = Scan(sources, wanted, Pace(progress=progress))
+        scan = Scan(sources, wanted, Pace(progress=progress), pruned_to=pruned_seq(values.texts("log")))
         found = recurring(line.event for line in scan.lines() if line.event is not None)
     least = values.integer("at_least") or OFTEN
     open_ones = without_case(found, cases, at_least=least)
@@ -90,7 +91,7 @@ def suggest(values: Values) -> Outcome:
     page = suggestions_page(
         [one.to_dict() for one in open_ones], [_command(one, values) for one in open_ones], covered=covered
     )
-    return page_outcome(page, values, stderr=(*as_words(as_documents(scan.damaged)), *told(tuple(notes))))
+    return page_outcome(page, values, stderr=(*as_words(as_documents(scan.holes.damaged)), *told(tuple(notes))))
 
 
 def rewrite_case(path: str, data: bytes) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from gatekeeper.cli.output import say_once
+from gatekeeper.errors import LogDamagedError
 from gatekeeper.ledger.fsops import FileOps
 from gatekeeper.ledger.pruned import read_pruned
 from gatekeeper.ledger.segments import unreadable
@@ -44,3 +46,18 @@ def _read(path: str) -> Pruned | None:
         return read_pruned(FileOps(), path)
     except OSError as error:
         raise unreadable(path, error) from error
+
+
+def known_pruned(paths: tuple[str, ...]) -> Pruned | None:
+    """For a report, the same; where it cannot be known, that is said and what is gone counts as missing."""
+    try:
+        return pruned_of(paths)
+    except LogDamagedError as error:
+        say_once(f"gatekeeper: {error}")
+        return None
+
+
+def pruned_seq(paths: tuple[str, ...]) -> int:
+    """The last seq of what was removed on purpose, as `known_pruned` knows it; 0 when nothing was."""
+    pruned = known_pruned(paths)
+    return 0 if pruned is None else pruned.last_seq

@@ -102,14 +102,9 @@ def _found(wanted: Filter, values: Values) -> Iterator[bytes]:
 
 
 def _pruned(values: Values) -> Pruned | None:
-    """What was removed on purpose, which is not missing. Where that cannot be known, it is missing."""
-    from gatekeeper.cli.pruned import pruned_of
+    from gatekeeper.cli.pruned import known_pruned
 
-    try:
-        return pruned_of(values.texts("log"))
-    except LogDamagedError as error:
-        say_once(f"gatekeeper: {error}")
-        return None
+    return known_pruned(values.texts("log"))
 
 
 def _last_seq(pruned: Pruned | None) -> int:

@@ -42,6 +42,7 @@ class Asked:
         jobs: how many processes at most; None: one for each core.
         range_bytes: how much of a log one of them takes at a time.
         progress: told after each range how many bytes were read, of how many.
+        pruned_to: last seq of what was removed from the log on purpose, which is not missing; 0: nothing.
     """
 
     given: LoadedPolicy
@@ -52,6 +53,7 @@ class Asked:
     jobs: int | None = None
     range_bytes: int = RANGE_BYTES // 4
     progress: Callable[[int, int], None] | None = None
+    pruned_to: int = 0
 
 
 def backtest(sources: Sequence[Source], asked: Asked) -> BacktestReport:
@@ -65,7 +67,8 @@ def backtest(sources: Sequence[Source], asked: Asked) -> BacktestReport:
     """
     policies, other_ids = _policies(sources, asked)
     wanted = Filter(policy_ids=asked.policy_ids, since=asked.since, until=asked.until)
-    scan = Scan(sources, wanted, Pace(asked.jobs, asked.range_bytes, asked.progress))
+    pace = Pace(asked.jobs, asked.range_bytes, asked.progress)
+    scan = Scan(sources, wanted, pace, pruned_to=asked.pruned_to)
     total, runs = BacktestTally(), Pile(2)
     try:
         for tally in scan.taken(
@@ -77,7 +80,8 @@ def backtest(sources: Sequence[Source], asked: Asked) -> BacktestReport:
         compared, diverging = _first_flips(runs)
     finally:
         runs.close()
-    return BacktestReport(total, compared, diverging, tuple(scan.damaged), tuple(scan.gaps), tuple(sorted(other_ids)))
+    holes = scan.holes
+    return BacktestReport(total, compared, diverging, tuple(holes.damaged), tuple(holes.gaps), tuple(sorted(other_ids)))
 
 
 def _first_flips(runs: Pile) -> tuple[int, dict[int, int]]:

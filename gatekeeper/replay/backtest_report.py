@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from gatekeeper.model.exchange import LogLine
     from gatekeeper.replay.backtest_tally import BacktestTally
-    from gatekeeper.replay.gaps import Gap
+    from gatekeeper.replay.holes import Gap
 
 VERDICTS = ("ACCEPT", "DEGRADE", "REJECT")
 

@@ -5,8 +5,7 @@ before, and holds the beginning of one event only. A line that was torn lacks it
 to holds two beginnings, so they are odd, and read: where a line holds no event it is named. So is every event of
 another kind; there are few. A zero, or a byte that is no text, makes a line odd as well. In a usual line, text that
 needs no escape stands as its own bytes, unless somebody wrote it with a backslash: such lines are odd too. Damage
-within a line that leaves all this in place may go unnamed; finding such is what `verify` and its chain are
-for.
+within a line that leaves all this in place may go unnamed; finding such is what `verify` and its chain are for.
 
 Where a time is asked for, the events next to a hole are read, too: their times tell whether it touches the range.
 """
