@@ -1,7 +1,8 @@
 # Two commands do everything on a machine with python3 (3.11 or newer, with venv) and make:
 #   make demo    set up, then run a whole rollout on built-in evidence
 #   make test    set up, then lint, types, imports and all tests
-# Others: make test-fast (under a minute, without servers), make bench, make format, make clean
+# Others: make test-fast (under a minute, without servers), make bench, make format, make clean,
+# make contract (when a release is cut: docs/contract/README.md)
 
 PYTHON ?= python3
 VENV := .venv
@@ -11,7 +12,7 @@ WORKFLOWS := $(wildcard .github/workflows/*.yml docs/examples/workflows/*.yml ga
 ACTIONS := $(wildcard .github/actions/*/action.yml)
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test test-fast lint servers bench format clean
+.PHONY: demo test test-fast lint servers bench contract format clean
 .DEFAULT_GOAL := test
 
 demo: $(VENV)/.runtime
@@ -41,6 +42,10 @@ lint: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python bench/run.py
+
+# Takes over what is new since the last release; refuses what breaks it.
+contract: $(VENV)/.dev
+	$(BIN)/python -m tests.frozen
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix-only .

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.main import get_command
 
-from gatekeeper.cli import tables
+from gatekeeper.cli import exit_codes, tables
 from gatekeeper.cli.kinds import BadValueError, convert
 from gatekeeper.cli.parse import Parsed
 from gatekeeper.cli.spec import Argument, Command, Option
@@ -26,15 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _ABOUT = "A rollout gate: may this change go on to the next share of its users?"
-_EXIT_CODES = """\
-\b
-Exit codes:
-  0 ACCEPT, or success     64 wrong usage
-  1 REJECT                 65 input refused (policy, snapshot, log, token, stage)
-  2 DEGRADE (hold)         69 a service cannot be reached
-  3 --dry-run, any verdict 70 a bug in gatekeeper
-  10 a review found what   74 the log could not be written or read
-     it was told to find   130 Ctrl-C, 143 SIGTERM"""
+_EXIT_CODES = f"\b\nExit codes:\n{exit_codes.listed()}"
 _HELP_FLAGS = {"help_option_names": ["--help", "-h"]}
 
 
