@@ -22,6 +22,7 @@ IN_A_CHECKOUT = [
     "docs/guides/holds.md",
     "docs/guides/incident-replay.md",
     "docs/guides/policy-diff.md",
+    "docs/guides/policy-review.md",
     "docs/guides/policy-test.md",
     "docs/guides/proof.md",
     "docs/guides/retention.md",
