@@ -8,8 +8,9 @@ import sys
 import pytest
 
 from gatekeeper.cli.app import run
-from gatekeeper.cli.failures import TerminatedError
-from gatekeeper.cli.outcome import Outcome
+from gatekeeper.cli.exit_codes import MEANINGS
+from gatekeeper.cli.failures import INTERRUPTED, TERMINATED, TerminatedError
+from gatekeeper.cli.outcome import CODES, Outcome
 from gatekeeper.errors import (
     GatekeeperError,
     InputRefusedError,
@@ -244,3 +245,12 @@ def test_words_for_people_come_before_the_answer_and_not_into_it(capsys: Capture
     captured = capsys.readouterr()
     assert captured.out == "answer\n"
     assert captured.err == "new log created at x\nno baseline\n"
+
+
+def test_help_names_every_code_that_the_process_may_leave_with(capsys: Capture) -> None:
+    """Whoever writes the `case` of a pipeline reads it there."""
+    assert set(MEANINGS) == {INTERRUPTED, TERMINATED}.union(*CODES.values())
+    assert run(["--help"]) == 0
+    shown = capsys.readouterr().out
+    for code, meaning in MEANINGS.items():
+        assert f"{code:<3} {meaning}" in shown

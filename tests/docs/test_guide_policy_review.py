@@ -39,7 +39,7 @@ def _fresh(path: str) -> str:
     snapshot = json.loads(read(path))
     now = format_time(time.time_ns() // 1000)
     for meta in (snapshot["_meta"], snapshot["baseline"]["_meta"], *snapshot["_meta"]["sources"]):
-        meta |= dict.fromkeys({"collected_at", "watermark_event_time"} & meta.keys(), now)
+        meta.update(dict.fromkeys({"collected_at", "watermark_event_time"} & meta.keys(), now))
     return json.dumps(snapshot)
 
 
