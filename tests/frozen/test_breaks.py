@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
@@ -148,11 +149,19 @@ def test_an_outcome_more_or_less_fails() -> None:
     assert breaks("finding-outcomes", [*outcomes, "SHRUG"])
 
 
+def test_a_definition_that_collectors_name_fails_under_another_name() -> None:
+    """docs/schema/README.md tells them to refer to `WellFormed` of a snapshot."""
+    text = json.dumps(now(SNAPSHOT).content)
+    assert breaks(SNAPSHOT, json.loads(text.replace("WellFormed", "Sound")))
+    assert breaks(SNAPSHOT, json.loads(text.replace("Statistics", "Numbers"))) == ()
+
+
 HARMLESS = [
     (LINE, "check|options", also(**{"--owner": {"flags": ["--owner"], "kind": "text"}})),
     (LINE, "check|options|--change-class|choices", plus("experimental")),
     (LINE, "check|options|--policy|required", to(value=False)),
     (LINE, "check|options|--actor|flags", plus("-a")),
+    (LINE, "check|options|--policy|repeat", to(value=True)),
     (LINE, "resume|arguments", plus({"name": "more", "kind": "text"})),
     (LINE, "stop", also(one_of=[])),
     ("exit-codes", "75", to({"meaning": "try again later", "is_verdict": False, "answers": ["report"]})),
@@ -241,6 +250,7 @@ def test_every_subject_has_something_to_lose() -> None:
     assert len(PLACES) > 2000
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.sampled_from(PLACES))
 def test_whatever_is_taken_out_of_the_contract_fails(place: tuple[str, Path]) -> None:
