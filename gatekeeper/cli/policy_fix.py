@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gatekeeper.cli.whole_file import replace_file
+from gatekeeper.documents.patches import UnchangeableError
 from gatekeeper.errors import LogError
-from gatekeeper.model.document import is_yaml
 from gatekeeper.review.advice import Beside
 from gatekeeper.review.fix import mended
 
@@ -26,9 +26,10 @@ def fix(path: str, data: bytes, cases: CasesBeside) -> tuple[bytes, list[dict[st
     Raises:
         LogError: it cannot be written (74); then it is as it was.
     """
-    if is_yaml(path):
-        return data, [], "not mended: --fix would lose the layout of a YAML file; mend it by hand"
-    text, mends = mended(data, path, beside=Beside(case_metrics=cases.metrics_of(path)))
+    try:
+        text, mends = mended(data, path, beside=Beside(case_metrics=cases.metrics_of(path)))
+    except UnchangeableError as error:
+        return data, [], f"not mended: a change at {error} would lose a part of the text; mend it by hand"
     if mends:
         try:
             replace_file(path, text)

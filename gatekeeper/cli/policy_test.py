@@ -5,7 +5,6 @@ from __future__ import annotations
 from gatekeeper.cli.outcome import FOUND, Outcome
 from gatekeeper.cli.present import layout_of_output
 from gatekeeper.errors import GoldenCaseError, UsageError
-from gatekeeper.model.document import is_yaml
 from gatekeeper.render import load
 from gatekeeper.render.policy_test import case_lines, cases_page
 from gatekeeper.review.golden.judge import answer_of, judge
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from gatekeeper.review.golden.judge import Result
 
 _NOT_TRIED = "changes of the policies were not tried: every case must pass first"
-_NOT_UPDATED = "not updated: --update would lose the layout of a YAML file; write what is expected by hand"
+_NOT_UPDATED = "not updated: --update would lose a part of the text; write what is expected by hand"
 
 
 def run_cases(values: Values) -> Outcome:
@@ -38,7 +37,7 @@ def run_cases(values: Values) -> Outcome:
     results = [case if isinstance(case, Unloadable) else judge(case) for case in loaded]
     if values.flag("update"):
         documents = [_updated(result, values.text("reason")) for result in results]
-        left = [one["file"] for one in documents if one["result"] == "fail" and is_yaml(one["file"])]
+        left = [one["file"] for one in documents if one["result"] == "fail" and one["differences"]]
     else:
         documents, left = [case_document(result) for result in results], []
     surveys: list[dict[str, Any]] = []
@@ -95,13 +94,17 @@ def _telling(result: Result) -> list[dict[str, Any]]:
 def _updated(result: Result | Unloadable, reason: str) -> dict[str, Any]:
     """The case after its file has got what is answered now; as it is where that cannot be."""
     document = case_document(result)
-    if isinstance(result, Unloadable) or not result.differences or is_yaml(result.case.path):
+    if isinstance(result, Unloadable) or not result.differences:
         return document
     from gatekeeper.cli.policy_cases import rewrite_case
+    from gatekeeper.documents.patches import UnchangeableError
     from gatekeeper.review.golden.update import updated
 
     path = result.case.path
-    rewrite_case(path, updated(read_case_file(path), result.differences, reason=reason))
+    try:
+        rewrite_case(path, updated(read_case_file(path), result.differences, reason=reason, source=path))
+    except UnchangeableError:
+        return document
     return {**document, "result": "updated", "reason": reason}
 
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 
-from gatekeeper.documents.patch import put, removed, renamed
+from gatekeeper.documents.load import parsed
+from gatekeeper.documents.patches import patches_of
 from gatekeeper.errors import DocumentError
-from gatekeeper.model.document import parse_json, unescape_pointer
+from gatekeeper.model.document import unescape_pointer
 from gatekeeper.model.policy import Policy
 from gatekeeper.model.reasons import HOLD_CATEGORIES
 from gatekeeper.review.advice import Beside
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
     from gatekeeper.documents.diagnostics import Diagnostic
+    from gatekeeper.documents.patches import Patches
 
 _MOST = 10_000
 """Mends of one file: beyond, something mends what another mend makes."""
@@ -48,9 +50,12 @@ def mended(data: bytes, source: str = "-", *, beside: Beside | None = None) -> t
     """The bytes of a policy file with all that can be mended mended, and what was done, in order.
 
     Args:
-        data: the bytes of a JSON file; with one that is not JSON nothing is done.
-        source: where they came from.
+        data: the bytes of a file; with one that is not JSON, or YAML, nothing is done.
+        source: where they came from, which tells the language.
         beside: what is known of the files around it.
+
+    Raises:
+        UnchangeableError: a YAML file, of which a mend would lose something.
     """
     done: list[Mend] = []
     while len(done) < _MOST:
@@ -64,46 +69,47 @@ def mended(data: bytes, source: str = "-", *, beside: Beside | None = None) -> t
 
 def _step(data: bytes, source: str, beside: Beside | None) -> tuple[bytes, Mend] | None:
     try:
-        document = parse_json(data, source=source)
+        document = parsed(data, source)
     except DocumentError:
         return None
     loaded, found = diagnose_policy(data, source)
     if loaded is not None:
         found = warnings_for(loaded, data, beside=beside)
+    patches = patches_of(source)
     for one in found:
         way = _WAYS.get(one.code) if one.suppressed is None else None
-        step = way(data, document, one) if way is not None else None
+        step = way(patches, data, document, one) if way is not None else None
         if step is not None:
             changed, message = step
             return changed, Mend(one.code, one.pointer, message)
     return None
 
 
-def _without_repetition(data: bytes, _document: Any, one: Diagnostic) -> tuple[bytes, str]:
-    return removed(data, one.pointer), f"taken out: {one.message}"
+def _without_repetition(patches: Patches, data: bytes, _document: Any, one: Diagnostic) -> tuple[bytes, str]:
+    return patches.removed(data, one.pointer), f"taken out: {one.message}"
 
 
-def _with_baseline_rule(data: bytes, document: Any, _one: Diagnostic) -> tuple[bytes, str]:
+def _with_baseline_rule(patches: Patches, data: bytes, document: Any, _one: Diagnostic) -> tuple[bytes, str]:
     key, value = "on_missing_baseline", "DEGRADE"
     message = f'added "{key}": "{value}" to missing_data_policy'
     if "missing_data_policy" in document:
-        return put(data, f"/missing_data_policy/{key}", value), message
-    return put(data, "/missing_data_policy", {key: value}), message
+        return patches.put(data, f"/missing_data_policy/{key}", value), message
+    return patches.put(data, "/missing_data_policy", {key: value}), message
 
 
-def _without_suppression(data: bytes, document: Any, one: Diagnostic) -> tuple[bytes, str]:
+def _without_suppression(patches: Patches, data: bytes, document: Any, one: Diagnostic) -> tuple[bytes, str]:
     alone = len(document["suppressions"]) == 1
-    return removed(data, "/suppressions" if alone else one.pointer), f"taken out: {one.message}"
+    return patches.removed(data, "/suppressions" if alone else one.pointer), f"taken out: {one.message}"
 
 
-def _with_range_turned(data: bytes, document: Any, one: Diagnostic) -> tuple[bytes, str] | None:
+def _with_range_turned(patches: Patches, data: bytes, document: Any, one: Diagnostic) -> tuple[bytes, str] | None:
     low, high = _at(document, one.pointer)
     if low == high:
         return None
-    return put(data, one.pointer, [high, low]), f"range turned round: [{high}, {low}]"
+    return patches.put(data, one.pointer, [high, low]), f"range turned round: [{high}, {low}]"
 
 
-def _with_key_respelt(data: bytes, document: Any, one: Diagnostic) -> tuple[bytes, str] | None:
+def _with_key_respelt(patches: Patches, data: bytes, document: Any, one: Diagnostic) -> tuple[bytes, str] | None:
     from gatekeeper.documents.shapes import keys_of, shape_at
 
     parent, _, token = one.pointer.rpartition("/")
@@ -112,10 +118,10 @@ def _with_key_respelt(data: bytes, document: Any, one: Diagnostic) -> tuple[byte
     meant = _surely(key, keys)
     if meant is None or meant in holder:
         return None
-    return renamed(data, one.pointer, meant), f'"{key}" is written "{meant}"'
+    return patches.renamed(data, one.pointer, meant), f'"{key}" is written "{meant}"'
 
 
-def _with_word_respelt(data: bytes, document: Any, one: Diagnostic) -> tuple[bytes, str] | None:
+def _with_word_respelt(patches: Patches, data: bytes, document: Any, one: Diagnostic) -> tuple[bytes, str] | None:
     from gatekeeper.documents.shapes import OTHER_SPELLINGS, shape_at, words_of
 
     word = _at(document, one.pointer)
@@ -124,7 +130,7 @@ def _with_word_respelt(data: bytes, document: Any, one: Diagnostic) -> tuple[byt
     meant = other if other in words else _surely(word, words)
     if meant is None:
         return None
-    return put(data, one.pointer, meant), f'"{word}" is written "{meant}"'
+    return patches.put(data, one.pointer, meant), f'"{word}" is written "{meant}"'
 
 
 def _surely(word: str, options: Sequence[str]) -> str | None:
@@ -135,7 +141,7 @@ def _surely(word: str, options: Sequence[str]) -> str | None:
     return next(iter(same or turned), None)
 
 
-_WAYS: dict[str, Callable[[bytes, Any, Diagnostic], tuple[bytes, str] | None]] = {
+_WAYS: dict[str, Callable[[Patches, bytes, Any, Diagnostic], tuple[bytes, str] | None]] = {
     "policy.bad_range": _with_range_turned,
     "policy.budget_without_baseline_rule": _with_baseline_rule,
     "policy.duplicate_constraint": _without_repetition,

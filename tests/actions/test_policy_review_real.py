@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 
 from gatekeeper.cli.init import starter
 from tests.actions.pull_request import Review, opened
@@ -124,3 +125,20 @@ def test_a_log_that_is_not_there_fails_the_review(review: Review) -> None:
     assert job.failed
     assert job.outputs("review")["result"] == "error"
     assert "backtest of policies/rollout.json: not reviewed, exit code 74" in job.summary
+
+
+def test_a_policy_in_yaml_is_reviewed_at_its_own_lines(review: Review) -> None:
+    """The change of language is none of the content; the change of a limit is annotated in the YAML file."""
+    policy: dict[str, Any] = json.loads((review.work / POLICY).read_text())
+    review.change(POLICY, None)
+    review.change("policies/rollout.yaml", yaml.safe_dump(policy, sort_keys=False))
+    review.site.commit("In YAML")
+    review.base = git(review.work, "rev-parse", "HEAD").strip()
+    policy["guardrails"][0]["threshold"] = 0.03
+    text = yaml.safe_dump({**policy, "policy_version": "2"}, sort_keys=False)
+    review.change("policies/rollout.yaml", text)
+    job = review.run(gate=None, **{"fail-on-diff": "loosened"})
+    assert job.outputs("review")["result"] == "failed", job.log
+    assert "| loosened | `guardrail:error_ratio` | `<= 0.01` | `<= 0.03` |" in job.summary
+    line = text.splitlines().index("  threshold: 0.03") + 1
+    assert f"file=policies/rollout.yaml,line={line}," in job.log

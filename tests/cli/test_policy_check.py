@@ -8,6 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+import yaml
 
 from gatekeeper.cli.app import run
 from tests.review.documents import encoded
@@ -183,13 +184,23 @@ def test_a_file_that_cannot_be_written_stays_as_it_was(place: Path, monkeypatch:
     assert not list(place.glob("slip.json.*"))
 
 
-def test_a_yaml_file_is_not_mended(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Its comments and layout would be lost; it is said, not done."""
-    (place / "p.yaml").write_bytes(encoded({**SOUND, "evidence": {"required": ["a", "a"]}}))
-    before = (place / "p.yaml").read_bytes()
-    _, text = told(capsys, "p.yaml", "--fix")
-    assert "not mended" in text
-    assert (place / "p.yaml").read_bytes() == before
+def in_yaml(document: dict[str, object]) -> str:
+    """The document as a team writes it."""
+    return str(yaml.safe_dump(json.loads(encoded(document)), sort_keys=False))
+
+
+def test_a_yaml_file_is_mended_with_its_comments(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the mend would take a comment along, it is said, not done."""
+    text = "# whose it is\n" + in_yaml({**SOUND, "evidence": {"required": ["a", "b", "a"]}})
+    (place / "p.yaml").write_text(text)
+    _, said = told(capsys, "p.yaml", "--fix")
+    assert "taken out" in said
+    assert (place / "p.yaml").read_text() == text.replace("  - b\n  - a\n", "  - b\n")
+    twice = text.replace("  required:\n  - a\n  - b\n  - a\n", "  required: [a,  # the ticket\n    a]\n")
+    (place / "p.yaml").write_text(twice)
+    _, said = told(capsys, "p.yaml", "--fix")
+    assert "not mended: a change at /evidence/required/1 would lose a part of the text" in " ".join(said.split())
+    assert (place / "p.yaml").read_text() == twice
 
 
 def test_a_collection_gives_the_window_and_a_case_its_metrics(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

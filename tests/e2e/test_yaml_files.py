@@ -119,9 +119,15 @@ def test_without_the_extra_every_command_that_meets_yaml_is_wrong_usage(in_yaml:
     (block / "__init__.py").write_text("raise ImportError('not installed', name='yaml')\n")
     paths = f"{block.parent}:{in_yaml.env()['PYTHONPATH']}"
     snapshot = in_yaml.evidence()
+    in_yaml.write("case.yaml", "name: n\n")
     for argv in (
         asking("policy.yaml", "--snapshot", snapshot),
         ["policy", "check", "policy.yaml"],
+        ["policy", "check", "policy.yaml", "--fix"],
+        ["policy", "explain", "policy.yaml"],
+        ["policy", "diff", "policy.json", "policy.yaml"],
+        ["policy", "test", "case.yaml"],
+        ["policy", "backtest", "policy.yaml"],
         ["collect", "collection.yml"],
         ["collect", "--lint", "collection.yml"],
         ["run", "--policy", "policy.yaml", *FIXED, "--snapshots", "."],

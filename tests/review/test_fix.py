@@ -6,9 +6,11 @@ import json
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gatekeeper.documents.yaml_reading import parse_yaml
 from gatekeeper.review.catalogue import CATALOGUE, REFUSALS
 from gatekeeper.review.fix import _WAYS, mended
 from gatekeeper.review.load import check_policy_document
@@ -51,6 +53,16 @@ def test_a_file_is_mended_in_place() -> None:
         ("duplicate_required_metric", "/missing_data_policy/required_metrics/1"),
     ]
     assert mended(text) == (text, [])
+
+
+def test_a_yaml_file_is_mended_in_place_as_well() -> None:
+    """The same slips, in the layout and with the comment of its author."""
+    slips = "# limits\n" + yaml.safe_dump(json.loads(TEXT), sort_keys=False)
+    text, done = mended(slips.encode(), "p.yaml")
+    assert [one.to_dict() for one in done] == [one.to_dict() for one in mended(TEXT)[1]]
+    assert text.startswith(b"# limits\npolicy_id: p\n")
+    assert parse_yaml(text) == json.loads(MENDED)
+    assert mended(text, "p.yaml") == (text, [])
 
 
 @pytest.mark.parametrize(

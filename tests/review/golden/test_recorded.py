@@ -77,7 +77,7 @@ def test_an_updated_case_passes(
         path.write_bytes(case_bytes(case_of(recorded(policy, snapshot, context), "../shop.json")))
         result = judge(loaded(str(path)))
         before = path.read_bytes()
-        path.write_bytes(updated(before, result.differences, reason="the policy changed"))
+        path.write_bytes(updated(before, result.differences, reason="the policy changed", source=path.name))
         assert judge(loaded(str(path))).passes
         found = json.loads(path.read_bytes())
     assert found == {**json.loads(before), "expect": found["expect"], "reason": "the policy changed"}
@@ -87,7 +87,7 @@ def test_an_update_writes_what_differs_and_no_other_line(tmp_path: Path) -> None
     """A reviewer sees the new code and the reason, and nothing moved."""
     (path,) = lay_out(tmp_path, {**CASE, "snapshot": {"metrics": {"errors": 0.03, "leaks": 0}}})
     before = Path(path).read_bytes()
-    after = updated(before, judge(loaded(path)).differences, reason="3 % is too many")
+    after = updated(before, judge(loaded(path)).differences, reason="3 % is too many", source=path)
     lines = before.decode().splitlines()
     changed = [line for line in after.decode().splitlines() if line not in lines]
     assert changed == [
@@ -101,14 +101,14 @@ def test_a_case_that_states_a_part_keeps_stating_that_part(tmp_path: Path) -> No
     """An update is no reason to freeze more than the author did."""
     snapshot = {"metrics": {"errors": 0.03, "leaks": 0}}
     (path,) = lay_out(tmp_path, {**CASE, "snapshot": snapshot, "expect": {"verdict": "ACCEPT"}})
-    after = updated(Path(path).read_bytes(), judge(loaded(path)).differences, reason="why")
+    after = updated(Path(path).read_bytes(), judge(loaded(path)).differences, reason="why", source=path)
     assert json.loads(after)["expect"] == {"verdict": "REJECT"}
 
 
 def test_the_reason_of_an_earlier_update_is_replaced(tmp_path: Path) -> None:
     """One reason stands for what is expected now; the history of the file has the others."""
     (path,) = lay_out(tmp_path, {**CASE, "reason": "long ago"})
-    assert json.loads(updated(Path(path).read_bytes(), [], reason="today"))["reason"] == "today"
+    assert json.loads(updated(Path(path).read_bytes(), [], reason="today", source=path))["reason"] == "today"
 
 
 @pytest.mark.parametrize(
