@@ -44,7 +44,7 @@ def set_up_gate() -> None:
 
 
 def set_up_peers() -> None:
-    """Install hello-world's typer and the OPA engine; the latter says Python 3.14 and runs with 3.11."""
+    """Install hello-world's typer, check-jsonschema and the OPA engine, which says Python 3.14 and runs with 3.11."""
     _make(PEERS, _digest(REQUIREMENTS), ["--ignore-requires-python", "--requirement", REQUIREMENTS])
     _run([program(PEERS, "python"), "-m", "compileall", "-q", _packages(PEERS)])
 

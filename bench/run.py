@@ -26,6 +26,7 @@ import collecting
 import evaluations
 import log_figures
 import log_upkeep
+import reviews
 from checks import Desk, loaded_heavies
 from environments import GATE, HERE, ROOT, program, set_up_gate, set_up_log_peers, set_up_peers
 from figures import Figure, at_least, at_most, attempted, machine, table, within
@@ -43,6 +44,7 @@ EVENTS = 4_000 if QUICK else 100_000
 LATE_ROUNDS, LOOPBACK_ROUNDS = (2, 6) if QUICK else (7, 40)
 DRIPS = 2 if QUICK else 5
 COLLECTED_ROUNDS = 4 if QUICK else 30
+REVIEW_ROUNDS = 4 if QUICK else 20
 SHORT_ROUNDS, SHORT_SECONDS = (3, 0.1) if QUICK else (15, 0.4)
 
 
@@ -243,7 +245,20 @@ def collected() -> list[Figure]:
     return [attempted(name, "<= +250 ms", "<= +120 ms", measure)]
 
 
-STEPS = (start_up, modules, flushes, growth, evaluation, appending, collections, dripping, collected)
+def checking_policies() -> list[Figure]:
+    """A review of many policy files."""
+    return reviews.checking_policies(os.path.join(OUT, "policies"), REVIEW_ROUNDS)
+
+
+def golden_cases() -> list[Figure]:
+    """The golden cases that ship."""
+    return reviews.golden_cases(os.path.join(OUT, "golden"), REVIEW_ROUNDS)
+
+
+STEPS = (
+    start_up, modules, flushes, growth, evaluation, appending, collections, dripping, collected,
+    checking_policies, golden_cases,
+)  # fmt: skip
 
 HEAD = """# Results of `make bench`
 
