@@ -130,38 +130,46 @@ class Committer:
         def meanwhile() -> None:
             if not others_wait:
                 failures.extend(take_all(sealed, fold, offset=size))
-            elif group is not None:
-                group.write_state()
 
-        self._write(descriptor, size, sealed.data, group, meanwhile=meanwhile, starts_early=is_bulk)
+        self._write(descriptor, size, sealed.data, group, meanwhile=meanwhile, starts_early=is_bulk and not others_wait)
         if size == 0:
             warnings.append(new_file_words(self._path, last_seq=last_seq))
         if found is not None:
             kept_in = torn.file_as_told(self._ops, self._path, found)
             warnings.append(f"an unfinished line of {found.document['bytes']} bytes was cut off and kept in {kept_in}")
-        self._project(failures, group, is_burst=is_burst)
+        if others_wait or has_waiting(self._ops, self._path):
+            self._project(failures, group)
+            self._serve(descriptor, is_bulk=is_bulk)
+        else:
+            self._follower.project(failures, is_burst=is_burst)
         return Receipt(tuple(sealed.events), (*warnings, *self._follower.take_warnings()))
 
-    def serve(self, descriptor: int, *, is_bulk: bool = False) -> None:
-        """Go on for those that wait, a few rounds long. What fails here, its writer learns by itself."""
-        for _ in range(MORE_ROUNDS):
-            if not has_waiting(self._ops, self._path):
-                return
-            try:
-                self._serve_once(descriptor, is_bulk=is_bulk)
-            except (OSError, LogError):  # the caller's own events are recorded: nothing of this concerns it
-                return
+    def _serve(self, descriptor: int, *, is_bulk: bool) -> None:
+        """Go on for those that wait, a few rounds long, then bring the state level for whoever comes next.
 
-    def _serve_once(self, descriptor: int, *, is_bulk: bool) -> None:
+        What fails here, its writer learns by itself: the caller's own events are recorded.
+        """
+        try:
+            for _ in range(MORE_ROUNDS):
+                if not has_waiting(self._ops, self._path) or not self._serve_once(descriptor, is_bulk=is_bulk):
+                    break
+        except (OSError, LogError):
+            pass
+        if self._follower.projection().fold.pending:
+            self._follower.project([])
+
+    def _serve_once(self, descriptor: int, *, is_bulk: bool) -> bool:
+        """Whether anything was done."""
         size = self._ops.size(descriptor)
         if not self._follower.projection().is_current(descriptor, size):
-            return
+            return False
         group = self._gather(size, is_bulk=is_bulk)
         if group.lines:
-            self._write(descriptor, size, b"", group, meanwhile=group.write_state, starts_early=is_bulk)
+            self._write(descriptor, size, b"", group, meanwhile=_nothing, starts_early=False)
         else:
             group.tell()
-        self._project([], group, is_burst=False)
+        self._project([], group)
+        return bool(group.lines)
 
     def _gather(self, offset: int, *, is_bulk: bool) -> Group:
         from gatekeeper.ledger.group_commit import Group  # only where others wait
@@ -193,7 +201,12 @@ class Committer:
         if group is not None:
             group.tell()
 
-    def _project(self, failures: Sequence[Exception], group: Group | None, *, is_burst: bool) -> None:
+    def _project(self, failures: Sequence[Exception], group: Group | None) -> None:
+        """Of a round after which the holder goes on: the tables follow later, for all rounds together."""
         if group is not None:
             failures = [*failures, *group.failures]
-        self._follower.project(failures, is_burst=is_burst)
+        self._follower.project(failures, is_burst=True)
+
+
+def _nothing() -> None:
+    """There is nothing to do while the device writes."""

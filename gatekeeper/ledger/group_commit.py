@@ -76,14 +76,6 @@ class Group:
             self.lines += [line for _, line, _ in sealed]
             self._taken.append((handed, [(event["seq"], event["prev"], event["ts"]) for event, _, _ in sealed]))
 
-    def write_state(self) -> None:
-        """While the device writes the lines: put the state into a transaction, which ends after their flush."""
-        try:
-            if not self.failures:
-                self._fold.write()
-        except (StaleFoldError, sqlite3.Error) as error:
-            self.failures.append(error)
-
     def tell(self) -> None:
         """All of it is on the device: answer its writers."""
         for handed, places in self._taken:

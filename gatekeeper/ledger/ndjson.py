@@ -248,13 +248,17 @@ class NdjsonLedger:
                 now, limit = self._clock.now(), self._rotate_bytes
                 descriptor, size = before_append(self._follower, descriptor, size, now=now, actor=actor, limit=limit)
             size = self._append_notes(descriptor, size, actor)
-            committer, is_burst = self._committer, self._appends_in_a_row > 1
-            receipt = committer.append(
-                descriptor, size, drafts, expect=expect, policies=policies, actor=actor,
-                is_bulk=self._is_bulk, is_burst=is_burst, may_be_recorded=may_be_recorded,
-            )  # fmt: skip
-            committer.serve(descriptor, is_bulk=self._is_bulk)
-            return receipt
+            return self._committer.append(
+                descriptor,
+                size,
+                drafts,
+                expect=expect,
+                policies=policies,
+                actor=actor,
+                is_bulk=self._is_bulk,
+                is_burst=self._appends_in_a_row > 1,
+                may_be_recorded=may_be_recorded,
+            )
         finally:
             close_quietly(self._ops, descriptor)
 
