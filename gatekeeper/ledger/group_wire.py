@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 
 from gatekeeper.ledger.projection_index import said_of
 from gatekeeper.model.canonical import canonical_bytes
@@ -81,19 +82,21 @@ def frame_of(
         return None
     pieces = [piece for draft in drafts for piece in _pieces(draft, encode)]
     try:
-        header = {
-            "wire": [WIRE, FORMAT_VERSION, SCHEMA_VERSION],
-            "reply": reply,
-            "number": number,
-            "run_id": expect.run_id,
-            "version": expect.version,
-            "policies": [loaded.digest for loaded in policies],
-            "said": [said_of(draft) for draft in drafts],
-            "pieces": [len(piece) for piece in pieces],
-        }
+        head = _dumps(
+            {
+                "wire": [WIRE, FORMAT_VERSION, SCHEMA_VERSION],
+                "reply": reply,
+                "number": number,
+                "run_id": expect.run_id,
+                "version": expect.version,
+                "policies": [loaded.digest for loaded in policies],
+                "said": [said_of(draft) for draft in drafts],
+                "pieces": [len(piece) for piece in pieces],
+            }
+        )
     except _MALFORMED:  # the plain way names what is wrong
         return None
-    head, body = json.dumps(header).encode(), b"".join(pieces)
+    body = b"".join(pieces)
     return b"%08d%08d" % (len(head), len(body)) + head + body
 
 
@@ -108,7 +111,7 @@ def handed_in(data: bytes) -> list[Handed]:
             end = at + head + body
             if end > len(data):
                 break
-            header = json.loads(data[at : at + head])
+            header = _loads(data[at : at + head])
             if header["wire"] == [WIRE, FORMAT_VERSION, SCHEMA_VERSION]:
                 found.append(Handed(header, _cut(data[at + head : end], header["pieces"])))
             at = end
@@ -127,7 +130,7 @@ def joined(pieces: Sequence[bytes], *, seq: int, prev: str, ts: str) -> bytes:
 
 def answer_of(number: int, places: Sequence[tuple[int, str, str]] | str) -> bytes:
     """`seq`, `prev` and `ts` of each event that was recorded, or a word of this module."""
-    return json.dumps([number, places]).encode() + b"\n"
+    return _dumps([number, places]) + b"\n"
 
 
 def answers_in(data: bytes) -> list[tuple[int, Any]]:
@@ -135,7 +138,7 @@ def answers_in(data: bytes) -> list[tuple[int, Any]]:
     found = []
     for line in data.split(b"\n")[:-1]:
         try:
-            number, told = json.loads(line)
+            number, told = _loads(line)
         except _MALFORMED:
             continue
         found.append((number, told))
@@ -145,6 +148,18 @@ def answers_in(data: bytes) -> list[tuple[int, Any]]:
 def events_at(drafts: Sequence[Mapping[str, Any]], places: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
     """The events that *drafts* have become."""
     return [seal(draft, seq=seq, prev=prev, ts=ts) for draft, (seq, prev, ts) in zip(drafts, places, strict=True)]
+
+
+def _dumps(value: object) -> bytes:
+    """JSON by the quicker library, where the process has loaded it anyway; either reads what the other writes."""
+    orjson: Any = sys.modules.get("orjson")
+    dumped: bytes = json.dumps(value).encode() if orjson is None else orjson.dumps(value)
+    return dumped
+
+
+def _loads(data: bytes) -> Any:
+    orjson: Any = sys.modules.get("orjson")
+    return json.loads(data) if orjson is None else orjson.loads(data)
 
 
 def _pieces(draft: Mapping[str, Any], encode: Encode) -> list[bytes]:

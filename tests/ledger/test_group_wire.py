@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -66,7 +67,7 @@ def test_a_request_of_another_version_is_passed_over_and_the_next_is_read() -> N
         frame_of([decision(run)], expect=Expectation(run, 1), policies=(), reply=run, number=1) for run in ("a", "b")
     ]
     old, new = (frame or b"" for frame in frames)
-    other = old.replace(b'"wire": [1', b'"wire": [9', 1)
+    other = re.sub(rb'"wire": ?\[1', lambda found: found[0][:-1] + b"9", old, count=1)
     assert other != old
     assert [handed.reply for handed in handed_in(other + new)] == ["b"]
     assert [handed.reply for handed in handed_in(new + old[:-1])] == ["b"]
