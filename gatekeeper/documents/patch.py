@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 
-from gatekeeper.model.document import escape_pointer, locate, parse_json, unescape_pointer
+from gatekeeper.documents.pointers import pointers_in, value_at
+from gatekeeper.model.document import locate, parse_json, unescape_pointer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,9 +92,7 @@ class _Text:
 
     def children(self, pointer: str) -> list[str]:
         """Pointers of what stands in a list or object, in the order of the text."""
-        value = self._at(pointer)
-        names = value if isinstance(value, dict) else map(str, range(len(value)))
-        return [f"{pointer}/{escape_pointer(name)}" for name in names]
+        return pointers_in(self._document, pointer)
 
     def has(self, pointer: str) -> bool:
         return pointer in self._places
@@ -120,17 +119,11 @@ class _Text:
         Raises RuntimeError where it does not say what *change* makes of the document.
         """
         data = self._mark + (self.text[:start] + new + self.text[end:]).encode()
-        holder = self._at(parent)
+        holder = value_at(self._document, parent)
         change(holder, int(token) if isinstance(holder, list) else unescape_pointer(token))
         if parse_json(data) != self._document:
             raise RuntimeError(f"a change at {parent}/{token} would have changed something else")
         return data
-
-    def _at(self, pointer: str) -> Any:
-        value = self._document
-        for token in pointer.split("/")[1:]:
-            value = value[int(token)] if isinstance(value, list) else value[unescape_pointer(token)]
-        return value
 
 
 def _written(value: Any, text: str, start: int) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gatekeeper.documents.patch import WIDEST
 from gatekeeper.documents.patches import UnchangeableError
+from gatekeeper.documents.pointers import pointers_in, value_at
 from gatekeeper.documents.yaml_reading import parse_yaml
 from gatekeeper.errors import DocumentError
 from gatekeeper.model.document import escape_pointer, unescape_pointer
@@ -123,13 +124,11 @@ class _Text:
         return getattr(self._values[pointer], "flow_style", True) is True
 
     def is_mapping(self, pointer: str) -> bool:
-        return isinstance(self._at(pointer), dict)
+        return isinstance(value_at(self._document, pointer), dict)
 
     def children(self, pointer: str) -> list[str]:
         """Pointers of what stands in a list or mapping, in the order of the text."""
-        value = self._at(pointer)
-        names = value if isinstance(value, dict) else map(str, range(len(value)))
-        return [f"{pointer}/{escape_pointer(name)}" for name in names]
+        return pointers_in(self._document, pointer)
 
     def key_span(self, pointer: str) -> tuple[int, int]:
         key = self._keys[pointer]
@@ -204,7 +203,7 @@ class _Text:
         Raises UnchangeableError where it does not say what *change* makes of the document, or lacks a comment.
         """
         data = self._mark + (self.text[:start] + new + self.text[end:]).encode()
-        holder = self._at(parent)
+        holder = value_at(self._document, parent)
         change(holder, int(token) if isinstance(holder, list) else unescape_pointer(token))
         try:
             is_meant = parse_yaml(data) == self._document
@@ -213,12 +212,6 @@ class _Text:
         if not is_meant or self.comments() - (loses or Counter()) - _Text(data).comments():
             raise UnchangeableError(f"{parent}/{token}")
         return data
-
-    def _at(self, pointer: str) -> Any:
-        value = self._document
-        for token in pointer.split("/")[1:]:
-            value = value[int(token)] if isinstance(value, list) else value[unescape_pointer(token)]
-        return value
 
     def _end(self, node: Any) -> int:
         """Where the text of a node ends; the library counts empty lines and comments behind it as its own."""

@@ -9,6 +9,7 @@ import re
 
 from gatekeeper.documents.load import parsed
 from gatekeeper.documents.patches import patches_of
+from gatekeeper.documents.pointers import path_to, value_at
 from gatekeeper.errors import DocumentError
 from gatekeeper.model.document import unescape_pointer
 from gatekeeper.model.policy import Policy
@@ -103,7 +104,7 @@ def _without_suppression(patches: Patches, data: bytes, document: Any, one: Diag
 
 
 def _with_range_turned(patches: Patches, data: bytes, document: Any, one: Diagnostic) -> tuple[bytes, str] | None:
-    low, high = _at(document, one.pointer)
+    low, high = value_at(document, one.pointer)
     if low == high:
         return None
     return patches.put(data, one.pointer, [high, low]), f"range turned round: [{high}, {low}]"
@@ -113,8 +114,8 @@ def _with_key_respelt(patches: Patches, data: bytes, document: Any, one: Diagnos
     from gatekeeper.documents.shapes import keys_of, shape_at
 
     parent, _, token = one.pointer.rpartition("/")
-    holder, key = _at(document, parent), unescape_pointer(token)
-    keys = HOLD_CATEGORIES if parent == "/holds" else keys_of(shape_at(Policy, _path(document, parent)))
+    holder, key = value_at(document, parent), unescape_pointer(token)
+    keys = HOLD_CATEGORIES if parent == "/holds" else keys_of(shape_at(Policy, path_to(document, parent)))
     meant = _surely(key, keys)
     if meant is None or meant in holder:
         return None
@@ -124,8 +125,8 @@ def _with_key_respelt(patches: Patches, data: bytes, document: Any, one: Diagnos
 def _with_word_respelt(patches: Patches, data: bytes, document: Any, one: Diagnostic) -> tuple[bytes, str] | None:
     from gatekeeper.documents.shapes import OTHER_SPELLINGS, shape_at, words_of
 
-    word = _at(document, one.pointer)
-    words = words_of(shape_at(Policy, _path(document, one.pointer)))
+    word = value_at(document, one.pointer)
+    words = words_of(shape_at(Policy, path_to(document, one.pointer)))
     other = OTHER_SPELLINGS.get(word.strip().casefold())
     meant = other if other in words else _surely(word, words)
     if meant is None:
@@ -153,17 +154,3 @@ _WAYS: dict[str, Callable[[Patches, bytes, Any, Diagnostic], tuple[bytes, str] |
     "policy.unused_suppression": _without_suppression,
 }
 """Code -> what mends it: the new bytes and what was done, or None where there is a doubt."""
-
-
-def _at(document: Any, pointer: str) -> Any:
-    for step in _path(document, pointer):
-        document = document[step]
-    return document
-
-
-def _path(document: Any, pointer: str) -> list[str | int]:
-    steps: list[str | int] = []
-    for token in pointer.split("/")[1:]:
-        steps.append(int(token) if isinstance(document, list) else unescape_pointer(token))
-        document = document[steps[-1]]
-    return steps
