@@ -7,7 +7,7 @@ from gatekeeper.cli.damaged import as_words
 from gatekeeper.cli.opened import opened_log, watched
 from gatekeeper.cli.outcome import FOUND
 from gatekeeper.cli.present import page_outcome
-from gatekeeper.cli.pruned import pruned_seq
+from gatekeeper.cli.pruned import known_pruned, last_seq_of, pruned_words
 from gatekeeper.model.times import format_time
 from gatekeeper.render.backtest import backtest_page
 from gatekeeper.replay.backtest import Asked
@@ -30,6 +30,7 @@ def backtest(values: Values) -> Outcome:
     given = load_policy_document(read_policy_file(path), path)
     since, until = values.since("since", now=SystemClock().now()), values.time("until")
     policy_ids = tuple(dict.fromkeys(values.texts("policy_id"))) or (given.policy.policy_id,)
+    pruned = known_pruned(values.texts("log"))
     with opened_log(values.texts("log")) as sources, watched("backtesting") as progress:
         asked = Asked(
             given,
@@ -39,7 +40,7 @@ def backtest(values: Values) -> Outcome:
             include_simulated=values.flag("simulated"),
             jobs=values.integer("jobs"),
             progress=progress,
-            pruned_to=pruned_seq(values.texts("log")),
+            pruned_to=last_seq_of(pruned),
         )
         report = run_backtest(sources, asked)
     failed = [name for name in dict.fromkeys(values.texts("fail_on")) if report.flips(_FLIPS[name])]
@@ -56,7 +57,8 @@ def backtest(values: Values) -> Outcome:
         **report.to_dict(),
         "failed": failed,
     }
-    words = (*as_words(document["damaged"]), *_nothing(report, policy_ids), *_why(report, failed))
+    removed = () if report.pruned_to is None else pruned_words(pruned)
+    words = (*as_words(document["damaged"]), *removed, *_nothing(report, policy_ids), *_why(report, failed))
     return page_outcome(backtest_page(document), values, code=FOUND if failed else 0, stderr=words)
 
 

@@ -72,7 +72,7 @@ def suggest(values: Values) -> Outcome:
     from gatekeeper.cli.compose import SystemClock
     from gatekeeper.cli.damaged import as_documents, as_words
     from gatekeeper.cli.opened import opened_log, watched
-    from gatekeeper.cli.pruned import pruned_seq
+    from gatekeeper.cli.pruned import known_pruned, last_seq_of, pruned_words
     from gatekeeper.replay.query import Filter
     from gatekeeper.replay.scan import Pace, Scan
 
@@ -82,8 +82,9 @@ def suggest(values: Values) -> Outcome:
         since=values.since("since", now=SystemClock().now()),
         include_simulated=values.flag("simulated"),
     )
+    pruned = known_pruned(values.texts("log"))
     with opened_log(values.texts("log")) as sources, watched("counting") as progress:
-        scan = Scan(sources, wanted, Pace(progress=progress), pruned_to=pruned_seq(values.texts("log")))
+        scan = Scan(sources, wanted, Pace(progress=progress), pruned_to=last_seq_of(pruned))
         found = recurring(line.event for line in scan.lines() if line.event is not None)
     least = values.integer("at_least") or OFTEN
     open_ones = without_case(found, cases, at_least=least)
@@ -91,7 +92,9 @@ def suggest(values: Values) -> Outcome:
     page = suggestions_page(
         [one.to_dict() for one in open_ones], [_command(one, values) for one in open_ones], covered=covered
     )
-    return page_outcome(page, values, stderr=(*as_words(as_documents(scan.holes.damaged)), *told(tuple(notes))))
+    removed = pruned_words(pruned) if scan.holes.reaches_pruned else ()
+    words = (*as_words(as_documents(scan.holes.damaged)), *removed, *told(tuple(notes)))
+    return page_outcome(page, values, stderr=words)
 
 
 def rewrite_case(path: str, data: bytes) -> None:

@@ -57,7 +57,6 @@ def known_pruned(paths: tuple[str, ...]) -> Pruned | None:
         return None
 
 
-def pruned_seq(paths: tuple[str, ...]) -> int:
-    """The last seq of what was removed on purpose, as `known_pruned` knows it; 0 when nothing was."""
-    pruned = known_pruned(paths)
+def last_seq_of(pruned: Pruned | None) -> int:
+    """The last seq of what was removed on purpose; 0 when nothing was."""
     return 0 if pruned is None else pruned.last_seq

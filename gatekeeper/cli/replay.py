@@ -7,6 +7,7 @@ from gatekeeper.cli.damaged import as_documents, as_words
 from gatekeeper.cli.outcome import Outcome
 from gatekeeper.cli.output import say_once
 from gatekeeper.cli.present import layout_of_output, page_outcome, told
+from gatekeeper.cli.pruned import known_pruned, last_seq_of
 from gatekeeper.errors import LogDamagedError, LogError, UsageError
 from gatekeeper.model.exchange import LogLine
 from gatekeeper.model.indexed import IndexUnusableError
@@ -49,8 +50,8 @@ def _from_index(index: EventIndex, wanted: Filter, values: Values) -> Outcome:
     """Raises IndexUnusableError where the lines must be read."""
     from gatekeeper.replay.indexed import IndexedQuery
 
-    pruned = _pruned(values)
-    query = IndexedQuery(index, wanted, pruned_to=_last_seq(pruned))
+    pruned = known_pruned(values.texts("log"))
+    query = IndexedQuery(index, wanted, pruned_to=last_seq_of(pruned))
     if values.texts("group_by"):
         outcome = _grouped(query.groups(values.texts("group_by")), query.holes, pruned, values)
     elif values.text("output") == "ndjson":
@@ -79,9 +80,9 @@ def _from_lines(wanted: Filter, values: Values) -> Outcome:
     fields = values.texts("group_by")
     if values.text("output") == "ndjson" and not fields:
         return Outcome(_found(wanted, values))
-    pruned = _pruned(values)
+    pruned = known_pruned(values.texts("log"))
     with opened_log(values.texts("log")) as sources, watched("searching") as progress:
-        scan = Scan(sources, wanted, Pace(progress=progress), pruned_to=_last_seq(pruned))
+        scan = Scan(sources, wanted, Pace(progress=progress), pruned_to=last_seq_of(pruned))
         if fields:
             return _grouped(scan.groups(fields), scan.holes, pruned, values)
         return _listed(list(scan.lines()), scan.holes, pruned, values)
@@ -92,23 +93,13 @@ def _found(wanted: Filter, values: Values) -> Iterator[bytes]:
     from gatekeeper.cli.opened import opened_log
     from gatekeeper.replay.scan import Scan
 
-    pruned = _pruned(values)
+    pruned = known_pruned(values.texts("log"))
     with opened_log(values.texts("log")) as sources:
-        scan = Scan(sources, wanted, pruned_to=_last_seq(pruned))
+        scan = Scan(sources, wanted, pruned_to=last_seq_of(pruned))
         for data in scan.data():
             yield data + b"\n"
     for line in _words(scan.holes, pruned):
         say_once(line)
-
-
-def _pruned(values: Values) -> Pruned | None:
-    from gatekeeper.cli.pruned import known_pruned
-
-    return known_pruned(values.texts("log"))
-
-
-def _last_seq(pruned: Pruned | None) -> int:
-    return 0 if pruned is None else pruned.last_seq
 
 
 def _grouped(rows: Sequence[GroupRow], holes: Holes, pruned: Pruned | None, values: Values) -> Outcome:
@@ -123,7 +114,7 @@ def _listed(lines: Sequence[LogLine], holes: Holes, pruned: Pruned | None, value
         lines=[line.data for line in lines],
         damaged=as_documents(holes.damaged),
         gaps=[gap.to_dict() for gap in holes.gaps],
-        pruned_to=_last_seq(pruned) if holes.reaches_pruned else None,
+        pruned_to=last_seq_of(pruned) if holes.reaches_pruned else None,
     )
     return page_outcome(page, values, stderr=_words(holes, pruned))
 

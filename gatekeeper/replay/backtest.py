@@ -81,7 +81,15 @@ def backtest(sources: Sequence[Source], asked: Asked) -> BacktestReport:
     finally:
         runs.close()
     holes = scan.holes
-    return BacktestReport(total, compared, diverging, tuple(holes.damaged), tuple(holes.gaps), tuple(sorted(other_ids)))
+    return BacktestReport(
+        total,
+        compared,
+        diverging,
+        tuple(holes.damaged),
+        tuple(holes.gaps),
+        asked.pruned_to if holes.reaches_pruned else None,
+        tuple(sorted(other_ids)),
+    )
 
 
 def _first_flips(runs: Pile) -> tuple[int, dict[int, int]]:

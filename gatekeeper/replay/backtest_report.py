@@ -28,6 +28,7 @@ class BacktestReport:
         diverging: number of a flip (from 1, in the order of FLIPS) -> runs whose first divergence it is.
         damaged: lines that hold no event, as far as was read.
         gaps: seqs that no line has, as far as was read.
+        pruned_to: the last seq of those that were removed on purpose, if they may have been compared.
         other_ids: ids of policies in the log that were not asked for.
     """
 
@@ -36,6 +37,7 @@ class BacktestReport:
     diverging: Mapping[int, int]
     damaged: tuple[LogLine, ...]
     gaps: tuple[Gap, ...]
+    pruned_to: int | None
     other_ids: tuple[str, ...]
 
     @property
@@ -86,6 +88,7 @@ class BacktestReport:
             "simulated_left_out": tally.simulated,
             "damaged": [{"source": one.source, "line": one.number, "problem": one.problem} for one in self.damaged],
             "gaps": [gap.to_dict() for gap in self.gaps],
+            "pruned_to": self.pruned_to,
         }
 
     def _flip(self, flip: tuple[str, str]) -> dict[str, Any]:

@@ -59,8 +59,10 @@ def test_no_reader_takes_the_pruned_part_for_missing(
         ("log", "stat"): "",
         ("log", "metrics"): "",
         ("explain", str(desk.events()[-1]["seq"])): "",
-        ("policy", "backtest", "policy.json"): "",
-        ("policy", "suggest-cases"): "gatekeeper: there is no policies/golden yet: nothing has a case\n",
+        ("policy", "backtest", "policy.json"): words,
+        ("policy", "backtest", "policy.json", "-o", "json"): words,
+        ("policy", "backtest", "policy.json", "--since", desk.events()[-1]["ts"]): "",
+        ("policy", "suggest-cases"): words + "gatekeeper: there is no policies/golden yet: nothing has a case\n",
     }
     for command, expected in told.items():
         to_state(desk.log)
