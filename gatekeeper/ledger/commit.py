@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from gatekeeper.ledger.following import Follower
     from gatekeeper.ledger.fsops import FileOps
     from gatekeeper.ledger.group_commit import Group
+    from gatekeeper.ledger.group_queue import Answers
     from gatekeeper.model.exchange import Expectation
     from gatekeeper.model.policy import LoadedPolicy
     from gatekeeper.ports import Clock
@@ -72,6 +73,7 @@ class Committer:
         self._ops = follower.ops
         self._path = follower.path
         self._clock = clock
+        self._answers: Answers | None = None
 
     def append(
         self,
@@ -157,6 +159,12 @@ class Committer:
             pass
         if self._follower.projection().fold.pending:
             self._follower.project([])
+        self._hang_up()
+
+    def _hang_up(self) -> None:
+        if self._answers is not None:
+            self._answers.close()
+            self._answers = None
 
     def _serve_once(self, descriptor: int, *, is_bulk: bool) -> bool:
         """Whether anything was done."""
@@ -173,8 +181,11 @@ class Committer:
 
     def _gather(self, offset: int, *, is_bulk: bool) -> Group:
         from gatekeeper.ledger.group_commit import Group  # only where others wait
+        from gatekeeper.ledger.group_queue import Answers
 
-        group = Group(self._ops, self._path, self._follower.projection().fold, bulk_decoder() if is_bulk else decode)
+        self._answers = self._answers or Answers(self._ops, self._path)
+        fold, read = self._follower.projection().fold, bulk_decoder() if is_bulk else decode
+        group = Group(self._ops, self._path, fold, read, self._answers)
         group.gather(now=self._clock.now(), offset=offset)
         return group
 
@@ -197,6 +208,7 @@ class Committer:
             self._follower.drop()  # it may have taken lines that are not in the log
             if group is not None:
                 group.give_back()
+            self._hang_up()
             raise
         if group is not None:
             group.tell()

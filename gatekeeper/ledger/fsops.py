@@ -50,6 +50,10 @@ class FileOps:
         """Wait for the exclusive lock of an open file; it ends with the descriptor or the process."""
         fcntl.flock(descriptor, fcntl.LOCK_EX)
 
+    def lock_shared(self, descriptor: int) -> None:
+        """Wait until nobody has the exclusive lock, and keep it away; others may do the same meanwhile."""
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+
     def try_lock(self, descriptor: int) -> bool:
         """The same without waiting: False while somebody else has it."""
         try:

@@ -37,20 +37,21 @@ class Group:
     Args:
         fold: level with the log, and ahead of it by what the holder has sealed itself.
         decode: reads a line.
+        answers: the pipes of those that wait; the holder keeps them open while it goes on.
 
     Attributes:
         lines: what is to be written behind the holder's own lines, without newlines.
         failures: what hindered the fold; it is of no use any more, the lines are.
     """
 
-    def __init__(self, ops: FileOps, path: str, fold: Fold, decode: Decode) -> None:
+    def __init__(self, ops: FileOps, path: str, fold: Fold, decode: Decode, answers: Answers) -> None:
         self.lines: list[bytes] = []
         self.failures: list[Exception] = []
         self._ops = ops
         self._path = path
         self._fold = fold
         self._decode = decode
-        self._answers = Answers(ops, path)
+        self._answers = answers
         self._taken: list[tuple[Handed, list[tuple[int, str, str]]]] = []
 
     @property
@@ -80,13 +81,11 @@ class Group:
         """All of it is on the device: answer its writers."""
         for handed, places in self._taken:
             self._answers.tell(handed.reply, answer_of(handed.number, places))
-        self._answers.close()
 
     def give_back(self) -> None:
         """Nothing of it was recorded: each writer tries for itself, and learns for itself why it fails."""
         for handed, _ in self._taken:
             self._answers.tell(handed.reply, answer_of(handed.number, DO_IT_YOURSELF))
-        self._answers.close()
 
     def _sealed(self, handed: Handed, now: int) -> list[tuple[Mapping[str, Any], bytes, str]] | None:
         """Event, line and digest of each; None where its writer must do it itself."""

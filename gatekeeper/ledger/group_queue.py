@@ -1,8 +1,8 @@
 """Group commit: where requests wait, and the pipe on which each writer hears its answer.
 
-`LOG.queue` holds the requests; it has a lock of its own, held for one write or one read. Nothing in it
-need survive: a request counts only while its writer waits at the other end of `LOG.reply-…`, and a writer
-that hears nothing takes the log's lock and looks for itself.
+`LOG.queue` holds the requests; it has a lock of its own, shared by those who write and alone for the one who
+empties it. Nothing in it need survive: a request counts only while its writer waits at the other end of
+`LOG.reply-…`, and a writer that hears nothing takes the log's lock and looks for itself.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def hand_in(ops: FileOps, path: str, frame: bytes) -> bool:
     except OSError:
         return False
     try:
-        ops.lock(queue)
+        ops.lock_shared(queue)  # writes to its end do not meet; only who empties it is alone
         if ops.size(queue) > LONGEST_QUEUE_BYTES:
             return False
         return ops.write(queue, frame) == len(frame)
