@@ -1,7 +1,7 @@
 # Two commands do everything on a machine with python3 (3.11 or newer, with venv) and make:
 #   make demo    set up, then run a whole rollout on built-in evidence
 #   make test    set up, then lint, types, imports and all tests
-# Others: make test-fast (under a minute, without servers), make bench, make format, make clean,
+# Others: make test-fast (a few minutes, without servers and slow tests), make bench, make format, make clean,
 # make contract (when a release is cut: docs/contract/README.md)
 
 PYTHON ?= python3
