@@ -6,8 +6,9 @@ Each function checks itself: what the new text says must be what the change make
 from __future__ import annotations
 
 import json
+from functools import partial
 
-from gatekeeper.documents.pointers import pointers_in, value_at
+from gatekeeper.documents.pointers import pointers_in, put_in, rename, take_out
 from gatekeeper.model.document import locate, parse_json, unescape_pointer
 
 TYPE_CHECKING = False
@@ -24,7 +25,7 @@ _SCAN = json.JSONDecoder(parse_int=str, parse_float=str).raw_decode  # where a v
 
 def removed(data: bytes, pointer: str) -> bytes:
     """*data* without the item or member at *pointer*, and without the comma that parted it."""
-    parent, _, token = pointer.rpartition("/")
+    parent = pointer.rpartition("/")[0]
     text = _Text(data)
     siblings = text.children(parent)
     place = siblings.index(pointer)
@@ -36,46 +37,34 @@ def removed(data: bytes, pointer: str) -> bytes:
     else:  # it was alone: the brackets close up
         outer = text.span(parent)
         start, end = text.value_start(parent) + 1, outer[1] - 1
-
-    def take_out(holder: Any, key: str | int) -> None:
-        del holder[key]
-
-    return text.changed(start, end, "", parent, token, take_out)
+    return text.changed(start, end, "", pointer, partial(take_out, pointer=pointer))
 
 
 def put(data: bytes, pointer: str, value: Any) -> bytes:
     """*data* with *value* at *pointer*: for the one that stands there, or as the last member of the object around."""
     parent, _, token = pointer.rpartition("/")
-    text = _Text(data)
-
-    def change(holder: Any, key: str | int) -> None:
-        holder[key] = value
-
+    text, change = _Text(data), partial(put_in, pointer=pointer, value=value)
     if text.has(pointer):
         start = text.value_start(pointer)
-        return text.changed(start, text.span(pointer)[1], _written(value, text.text, start), parent, token, change)
+        return text.changed(start, text.span(pointer)[1], _written(value, text.text, start), pointer, change)
     opened, members = text.value_start(parent) + 1, text.children(parent)
     name = _json(unescape_pointer(token))
     if not members:
-        return text.changed(opened, opened, f"{name}: {_json(value)}", parent, token, change)
+        return text.changed(opened, opened, f"{name}: {_json(value)}", pointer, change)
     behind = text.span(members[-1])[1]
     lead = text.lead(members[-1]) or (" " if len(members) == 1 else "")
     head = f",{lead}{name}: "
     whole = text.text[:behind] + head
-    return text.changed(behind, behind, head + _written(value, whole, len(whole)), parent, token, change)
+    return text.changed(behind, behind, head + _written(value, whole, len(whole)), pointer, change)
 
 
 def renamed(data: bytes, pointer: str, name: str) -> bytes:
     """*data* with another name for the member at *pointer*; the object has none of that name."""
-    parent, _, token = pointer.rpartition("/")
     text = _Text(data)
     start = text.span(pointer)[0]
     _, end = _SCAN(text.text, start)
-
-    def rename(holder: Any, key: str | int) -> None:
-        holder[name] = holder.pop(key)
-
-    return text.changed(start, end, _json(name), parent, token, rename)
+    change = partial(rename, pointer=pointer, name=name)
+    return text.changed(start, end, _json(name), pointer, change)
 
 
 class _Text:
@@ -111,18 +100,15 @@ class _Text:
         _, end = _SCAN(self.text, self._places[pointer])
         return start, end
 
-    def changed(
-        self, start: int, end: int, new: str, parent: str, token: str, change: Callable[[Any, str | int], None]
-    ) -> bytes:
+    def changed(self, start: int, end: int, new: str, pointer: str, change: Callable[[Any], None]) -> bytes:
         """The text with *new* from *start* to *end*.
 
         Raises RuntimeError where it does not say what *change* makes of the document.
         """
         data = self._mark + (self.text[:start] + new + self.text[end:]).encode()
-        holder = value_at(self._document, parent)
-        change(holder, int(token) if isinstance(holder, list) else unescape_pointer(token))
+        change(self._document)
         if parse_json(data) != self._document:
-            raise RuntimeError(f"a change at {parent}/{token} would have changed something else")
+            raise RuntimeError(f"a change at {pointer} would have changed something else")
         return data
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper.documents.patch import WIDEST
 from gatekeeper.documents.patches import UnchangeableError
-from gatekeeper.documents.pointers import pointers_in, value_at
+from gatekeeper.documents.pointers import pointers_in, put_in, rename, take_out, value_at
 from gatekeeper.documents.yaml_reading import parse_yaml
 from gatekeeper.errors import DocumentError
 from gatekeeper.model.document import escape_pointer, unescape_pointer
@@ -28,63 +29,54 @@ _WORD = re.compile(r"[A-Za-z_./<=][A-Za-z0-9_./<>=%-]*")
 
 def removed(data: bytes, pointer: str) -> bytes:
     """*data* without the item or member at *pointer*, and without the comments on its lines."""
-    parent, _, token = pointer.rpartition("/")
+    parent = pointer.rpartition("/")[0]
     text = _Text(data)
     siblings = text.children(parent)
     place = siblings.index(pointer)
 
-    def take_out(holder: Any, key: str | int) -> None:
-        del holder[key]
+    change = partial(take_out, pointer=pointer)
 
     if len(siblings) == 1:
         start, end = text.value_span(parent, is_block=False)
         empty = "{}" if text.is_mapping(parent) else "[]"
-        return text.changed(start, end, f"{text.gap(start)}{empty}", parent, token, take_out)
+        return text.changed(start, end, f"{text.gap(start)}{empty}", pointer, change)
     start, end = text.span(pointer)
     if not text.is_flow(parent) and text.begins_line(start):
         start, end = text.line_start(start), text.behind_line(end)
-        return text.changed(start, end, "", parent, token, take_out, loses=text.comments(start, end))
+        return text.changed(start, end, "", pointer, change, loses=text.comments(start, end))
     if place + 1 < len(siblings):
         end = text.span(siblings[place + 1])[0]
     else:
         start = text.span(siblings[place - 1])[1]
-    return text.changed(start, end, "", parent, token, take_out)
+    return text.changed(start, end, "", pointer, change)
 
 
 def put(data: bytes, pointer: str, value: Any) -> bytes:
     """*data* with *value* at *pointer*: for the one that stands there, or as the last member of the mapping around."""
     parent, _, token = pointer.rpartition("/")
-    text = _Text(data)
-
-    def change(holder: Any, key: str | int) -> None:
-        holder[key] = value
-
+    text, change = _Text(data), partial(put_in, pointer=pointer, value=value)
     if text.has(pointer):
         is_block = not text.is_flow(pointer) and isinstance(value, list) and value != []
         start, end = text.value_span(pointer, is_block=is_block)
         written = text.items(value, text.column(start)) if is_block else text.gap(start) + text.like(pointer, value)
-        return text.changed(start, end, written.lstrip("\r\n ") if is_block else written, parent, token, change)
+        return text.changed(start, end, written.lstrip("\r\n ") if is_block else written, pointer, change)
     members, name = text.children(parent), _word(unescape_pointer(token))
     if text.is_flow(parent):
         end = text.span(members[-1])[1] if members else text.value_span(parent)[0] + 1
-        return text.changed(end, end, f"{', ' if members else ''}{name}: {_flow(value)}", parent, token, change)
+        return text.changed(end, end, f"{', ' if members else ''}{name}: {_flow(value)}", pointer, change)
     column = text.column(text.span(members[0])[0])
     end = text.line_end(text.span(members[-1])[1])
     head = f"{text.newline}{' ' * column}{name}:"
     flow = f" {_flow(value)}"
     is_block = isinstance(value, list) and column + len(name) + len(flow) >= WIDEST
-    return text.changed(end, end, head + (text.items(value, column) if is_block else flow), parent, token, change)
+    return text.changed(end, end, head + (text.items(value, column) if is_block else flow), pointer, change)
 
 
 def renamed(data: bytes, pointer: str, name: str) -> bytes:
     """*data* with another name for the member at *pointer*; the mapping has none of that name."""
-    parent, _, token = pointer.rpartition("/")
     text = _Text(data)
-
-    def rename(holder: Any, key: str | int) -> None:
-        holder[name] = holder.pop(key)
-
-    return text.changed(*text.key_span(pointer), _word(name), parent, token, rename)
+    change = partial(rename, pointer=pointer, name=name)
+    return text.changed(*text.key_span(pointer), _word(name), pointer, change)
 
 
 class _Text:
@@ -195,22 +187,21 @@ class _Text:
         return found
 
     def changed(
-        self, start: int, end: int, new: str, parent: str, token: str,
-        change: Callable[[Any, str | int], None], *, loses: Counter[str] | None = None,
+        self, start: int, end: int, new: str, pointer: str,
+        change: Callable[[Any], None], *, loses: Counter[str] | None = None,
     ) -> bytes:  # fmt: skip
         """The text with *new* from *start* to *end*.
 
         Raises UnchangeableError where it does not say what *change* makes of the document, or lacks a comment.
         """
         data = self._mark + (self.text[:start] + new + self.text[end:]).encode()
-        holder = value_at(self._document, parent)
-        change(holder, int(token) if isinstance(holder, list) else unescape_pointer(token))
+        change(self._document)
         try:
             is_meant = parse_yaml(data) == self._document
         except DocumentError:
             is_meant = False
         if not is_meant or self.comments() - (loses or Counter()) - _Text(data).comments():
-            raise UnchangeableError(f"{parent}/{token}")
+            raise UnchangeableError(f"{pointer}")
         return data
 
     def _end(self, node: Any) -> int:

@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from gatekeeper.errors import LogDamagedError, LogError
 from gatekeeper.ledger.compression import GZIP, SUFFIXES, ZSTD, content_blocks, seek_table, zstd_library
-from gatekeeper.ledger.fsops import close_quietly, make_directories, read_all, write_all, write_durably
+from gatekeeper.ledger.fsops import close_quietly, make_directories, read_all, remove_quietly, write_all, write_durably
 from gatekeeper.ledger.segment_names import archives_path, names_beside, plain_name
 from gatekeeper.model.values import dataclass
 
@@ -76,7 +76,7 @@ def _pack(ops: FileOps, segment: str, target: str, packer: Callable[[], _Packer]
         temporary = f"{stem}.tmp{ending}"
         size, digest = _write(ops, segment, temporary, packer())
         if not _reads_back(ops, temporary, digest):
-            _remove_quietly(ops, temporary)
+            remove_quietly(ops, temporary)
             raise LogError(
                 f"the archive of {segment} does not read back as it should: the segment was not removed",
                 remedy="look at the disk, then ask again",
@@ -104,7 +104,7 @@ def _write(ops: FileOps, segment: str, temporary: str, packer: _Packer) -> tuple
         ops.flush(descriptor)
     except BaseException:
         close_quietly(ops, descriptor)
-        _remove_quietly(ops, temporary)
+        remove_quietly(ops, temporary)
         raise
     ops.close(descriptor)
     return size, seen.hexdigest()
@@ -198,13 +198,6 @@ def _add_directory(ops: FileOps, path: str, directory: str) -> None:
     line = os.fsencode(os.path.relpath(target, here) if is_inside else target)
     if line not in listed.split(b"\n"):
         write_durably(ops, archives_path(path), listed + line + b"\n")
-
-
-def _remove_quietly(ops: FileOps, path: str) -> None:
-    try:  # noqa: SIM105 - contextlib is not worth its import in this room
-        ops.remove(path)
-    except OSError:
-        pass
 
 
 def _failed(path: str, error: OSError) -> LogError:

@@ -121,19 +121,19 @@ class Committer:
             sealed = prepare()
         if sealed is None:
             return None
-        warnings, fold = [*sealed.warnings], self._follower.projection().fold
+        warnings, data, fold = [*sealed.warnings], sealed.data, self._follower.projection().fold
         last_seq, failures, group = fold.head.seq, list[Exception](), None
         others_wait = size > 0 and has_waiting(self._ops, self._path)
         if others_wait:
             failures += take_all(sealed, fold, offset=size)
             if not failures:
-                group = self._gather(size + len(sealed.data), is_bulk=is_bulk)
+                group = self._gather(size + len(data), is_bulk=is_bulk)
 
         def meanwhile() -> None:
             if not others_wait:
                 failures.extend(take_all(sealed, fold, offset=size))
 
-        self._write(descriptor, size, sealed.data, group, meanwhile=meanwhile, starts_early=is_bulk and not others_wait)
+        self._write(descriptor, size, data, group, meanwhile=meanwhile, starts_early=is_bulk and not others_wait)
         if size == 0:
             warnings.append(new_file_words(self._path, last_seq=last_seq))
         if found is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 
-from gatekeeper.ledger.commit import has_waiting, queue_path
+from gatekeeper.ledger.commit import queue_path
 from gatekeeper.ledger.fsops import close_quietly, read_exactly, remove_quietly
 from gatekeeper.ledger.group_wire import answers_in
 
@@ -46,8 +46,6 @@ def hand_in(ops: FileOps, path: str, frame: bytes) -> bool:
 
 def take_out(ops: FileOps, path: str) -> bytes:
     """All requests, which the queue then no longer has; the log's lock is held."""
-    if not has_waiting(ops, path):
-        return b""
     try:
         queue = ops.open(queue_path(path), os.O_RDWR)
     except OSError:

@@ -13,7 +13,7 @@ import sqlite3
 from gatekeeper.errors import LogError
 from gatekeeper.ledger import torn
 from gatekeeper.ledger.appending import open_for_appending, unwritable
-from gatekeeper.ledger.fsops import close_quietly, read_all, write_all
+from gatekeeper.ledger.fsops import close_quietly, read_all, remove_quietly, write_all
 from gatekeeper.ledger.projection_fold import StaleFoldError
 from gatekeeper.ledger.projection_view import ProjectionView
 from gatekeeper.ledger.sealing import seal_all, take_all
@@ -249,10 +249,7 @@ def _write_next(ops: FileOps, path: str, data: bytes) -> None:
         write_all(ops, descriptor, data)
         ops.flush(descriptor)
     except OSError:
-        try:  # noqa: SIM105 - contextlib is not worth its import in this room
-            ops.remove(next_path(path))
-        except OSError:  # it fits nowhere, and the next rotation writes it anew
-            pass
+        remove_quietly(ops, next_path(path))
         raise
     finally:
         close_quietly(ops, descriptor)

@@ -16,7 +16,6 @@ from tests.docs.console import ROOT, blocks, read
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from tests.actions.runner import Job, Workflow
 
@@ -24,14 +23,6 @@ pytestmark = pytest.mark.slow
 
 EXAMPLES = "docs/examples/workflows"
 TRAFFIC = "ACCEPT, shift the traffic"
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    """A repository with our actions in it."""
-    site = Site(tmp_path)
-    site.found()
-    return site
 
 
 def readme(site: Site) -> Workflow:

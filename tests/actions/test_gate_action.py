@@ -13,8 +13,6 @@ from tests.actions.site import HEALTHY, METRICS, Site
 from tests.docs.console import read
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.actions.runner import Job
 
 pytestmark = pytest.mark.slow
@@ -79,14 +77,6 @@ CRASHES = {
         "70",
     ),
 }
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    """A repository with our actions in it."""
-    site = Site(tmp_path)
-    site.found()
-    return site
 
 
 def run(site: Site, metrics: dict[str, Any], *, hold: str = "false", error: str = "false", **how: Any) -> Job:

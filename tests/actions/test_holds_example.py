@@ -11,21 +11,11 @@ from tests.actions.site import CRASHES, HEALTHY, METRICS, Site
 from tests.docs.console import read
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.actions.runner import Job
 
 pytestmark = pytest.mark.slow
 
 EXAMPLES = "docs/examples/workflows"
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    """A repository with our actions in it."""
-    site = Site(tmp_path)
-    site.found()
-    return site
 
 
 def canary(site: Site, metrics: dict[str, Any], stage: str) -> Job:

@@ -37,14 +37,6 @@ echo "${@: -1}" >> "$INSTALLED"
 """
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    """A repository with our actions in it."""
-    site = Site(tmp_path)
-    site.found()
-    return site
-
-
 def run(site: Site, install: str, *, path: str) -> Job:
     """Ask once, with evidence that is accepted, on a runner with these programs."""
     temporary, checkout = site.base / "runner", site.checkout()

@@ -15,7 +15,7 @@ from gatekeeper.documents.patches import UnchangeableError
 from gatekeeper.documents.yaml_patch import put, removed, renamed
 from gatekeeper.documents.yaml_reading import parse_yaml
 from gatekeeper.errors import DocumentError
-from gatekeeper.model.document import escape_pointer
+from tests.pointers import every_pointer
 
 TEXT = """\
 # whose it is
@@ -132,15 +132,6 @@ _VALUES = st.recursive(
 )
 
 
-def _pointers(value: Any, pointer: str = "") -> list[str]:
-    members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    found = []
-    for key, inner in members:
-        here = f"{pointer}/{escape_pointer(str(key))}"
-        found += [here, *_pointers(inner, here)]
-    return found
-
-
 @given(
     value=_VALUES,
     new=_VALUES,
@@ -153,7 +144,7 @@ def test_a_change_is_made_as_meant_or_not_at_all(
     value: Any, new: Any, data: st.DataObject, flow: bool | None, style: str | None, comment: int
 ) -> None:
     """Any part of any document, in any layout, with a comment anywhere; most layouts can be changed."""
-    pointers = _pointers(value)
+    pointers = every_pointer(value)[1:]
     text = yaml.safe_dump(value, default_flow_style=flow, default_style=style, sort_keys=False, allow_unicode=True)
     commented = text.splitlines()
     commented.insert(min(comment, len(commented)), "# kept")

@@ -115,3 +115,24 @@ def while_they_wait(
                 assert waits.acquire(timeout=WITHIN_SECONDS)
         act()
         return futures
+
+
+def served(
+    path: Path,
+    drafts: dict[str, list[dict[str, Any]]],
+    *,
+    ops: Callable[[Semaphore], FileOps] = Patient,
+    options: dict[str, Any] | None = None,
+) -> dict[str, Future[Receipt]]:
+    """Begin the runs, and one more, whose second step another process takes while the writers of *drafts* wait."""
+    holder = ledger_at(path)
+    versions = begin(holder, "own", *drafts)
+    expect = Expectation("own", versions["own"])
+    return while_they_wait(
+        path,
+        drafts,
+        versions,
+        lambda: holder.append(next_step("own"), expect=expect, actor="t"),
+        ops=ops,
+        options=options,
+    )

@@ -28,6 +28,7 @@ from tests.ledger.queueing import (
     begin,
     lock_of,
     next_step,
+    served,
     while_they_wait,
 )
 
@@ -116,16 +117,7 @@ def test_two_that_wait_with_the_same_step_do_not_both_take_it(tmp_path: Path) ->
 def test_a_policy_that_the_log_lacks_is_recorded_before_its_decision(tmp_path: Path) -> None:
     """What needs a `policy` event is not done for others: the writer does it, and the log explains itself."""
     path = tmp_path / "log.ndjson"
-    holder = ledger_at(path)
-    versions = begin(holder, "own", "r")
-    expect = Expectation("own", versions["own"])
-    futures = while_they_wait(
-        path,
-        {"r": next_step("r")},
-        versions,
-        lambda: holder.append(next_step("own"), expect=expect, actor="t"),
-        options={"policies": [policy()]},
-    )
+    futures = served(path, {"r": next_step("r")}, options={"policies": [policy()]})
     assert [event["kind"] for event in futures["r"].result().events] == ["policy", "decision"]
     assert_whole(path)
 
@@ -230,14 +222,10 @@ def test_a_clock_that_is_behind_is_not_covered_up_for_others(tmp_path: Path) -> 
 def test_a_chain_through_a_group_can_be_checked_with_sha_256_alone(tmp_path: Path) -> None:
     """Each line's `prev` is the digest of the bytes before it, whoever has joined them."""
     path = tmp_path / "log.ndjson"
-    holder = ledger_at(path)
-    versions = begin(holder, "own", *RUNS)
-    steps = {run_id: [*next_step(run_id), stop(run_id)] for run_id in RUNS}
-    expect = Expectation("own", versions["own"])
-    while_they_wait(path, steps, versions, lambda: holder.append(next_step("own"), expect=expect, actor="t"))
+    served(path, {run_id: [*next_step(run_id), stop(run_id)] for run_id in RUNS})
     prev = "sha256:" + "0" * 64
     lines = path.read_bytes().splitlines()
-    assert len(lines) == len(versions) + 1 + 2 * len(RUNS)
+    assert len(lines) == 1 + len(RUNS) + 1 + 2 * len(RUNS)
     for seq, (line, event) in enumerate(zip(lines, events_of(path), strict=True), 1):
         assert (event["prev"], event["seq"]) == (prev, seq)
         assert encode_line(event) == line
@@ -248,12 +236,7 @@ def test_a_chain_through_a_group_can_be_checked_with_sha_256_alone(tmp_path: Pat
 def test_an_id_that_is_taken_is_not_taken_again(tmp_path: Path) -> None:
     """A waiting writer that is level with its run, and whose event's id is in the log, is told of the conflict."""
     path = tmp_path / "log.ndjson"
-    holder = ledger_at(path)
-    versions = begin(holder, "own", "r")
-    expect = Expectation("own", versions["own"])
-    futures = while_they_wait(
-        path, {"r": [decision("r")]}, versions, lambda: holder.append(next_step("own"), expect=expect, actor="t")
-    )
+    futures = served(path, {"r": [decision("r")]})
     with pytest.raises(ConflictError):
         futures["r"].result()
     assert [event["event_id"] for event in events_of(path)].count("r:DRY_RUN") == 1

@@ -24,6 +24,7 @@ from tests.ledger.queueing import (
     begin,
     lock_of,
     next_step,
+    served,
     while_they_wait,
 )
 
@@ -84,16 +85,7 @@ class Haunted(Patient):
 def test_an_answer_to_an_older_request_is_not_heard(tmp_path: Path) -> None:
     """The receipt is that of the newest request."""
     path = tmp_path / "log.ndjson"
-    holder = ledger_at(path)
-    versions = begin(holder, "own", "r")
-    expect = Expectation("own", versions["own"])
-    futures = while_they_wait(
-        path,
-        {"r": next_step("r")},
-        versions,
-        lambda: holder.append(next_step("own"), expect=expect, actor="t"),
-        ops=Haunted,
-    )
+    futures = served(path, {"r": next_step("r")}, ops=Haunted)
     assert futures["r"].result().events == (events_of(path)[-1],)
 
 
@@ -176,17 +168,8 @@ class Short(FileOps):
 def test_half_a_request_is_not_waited_for(tmp_path: Path) -> None:
     """The writer waits for the lock instead, and the next holder throws the half away."""
     path = tmp_path / "log.ndjson"
-    holder = ledger_at(path)
-    versions = begin(holder, "own", "r")
-    expect = Expectation("own", versions["own"])
     begun = time.monotonic()
-    futures = while_they_wait(
-        path,
-        {"r": next_step("r")},
-        versions,
-        lambda: holder.append(next_step("own"), expect=expect, actor="t"),
-        ops=Short,
-    )
+    futures = served(path, {"r": next_step("r")}, ops=Short)
     assert futures["r"].result().events[0]["event_id"] == "r:SHADOW"
     assert time.monotonic() - begun < WITHIN_SECONDS / 2
     assert_whole(path)

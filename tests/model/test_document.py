@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper.errors import DocumentError
-from gatekeeper.model.document import NotADouble, escape_pointer, locate, parse_json
+from gatekeeper.model.document import NotADouble, locate, parse_json
+from tests.pointers import every_pointer
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 VALUES = st.recursive(
@@ -153,15 +154,9 @@ def test_every_value_is_found_by_its_pointer() -> None:
 def test_every_pointer_of_a_document_is_located(value: Any) -> None:
     """Whatever the document, each value has its place."""
     found = locate(json.dumps(value, indent=1, ensure_ascii=False).encode())
-    assert {pointer for pointer in found if pointer not in _names(value, "")} == set(_pointers(value, ""))
-
-
-def _pointers(value: Any, pointer: str) -> list[str]:
-    members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    below = [_pointers(inner, f"{pointer}/{escape_pointer(str(key))}") for key, inner in members]
-    return [pointer, *(one for part in below for one in part)]
+    assert {pointer for pointer in found if pointer not in _names(value, "")} == set(every_pointer(value))
 
 
 def _names(value: Any, pointer: str) -> set[str]:
     """Where the names of members stand, unless a value stands at the same pointer."""
-    return {f"{one}#" for one in _pointers(value, pointer)} - set(_pointers(value, pointer))
+    return {f"{one}#" for one in every_pointer(value, pointer)} - set(every_pointer(value, pointer))
