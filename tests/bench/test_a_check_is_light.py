@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 POLICY = ROOT / "policies" / "exp-eval-policy.json"
 SNAPSHOT = ROOT / "snapshots" / "CANARY_10.json"

@@ -14,6 +14,8 @@ import pytest
 from gatekeeper.cli import tables
 from tests.proof.samples import PLAIN, PLAIN_LINE
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 NETWORK = {
     "_socket", "_ssl", "asyncio", "certifi", "charset_normalizer", "email", "http", "idna", "prometheus_api_client",

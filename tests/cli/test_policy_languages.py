@@ -13,6 +13,8 @@ import yaml
 from gatekeeper.cli.app import run
 from gatekeeper.model.document import escape_pointer, locate
 
+pytestmark = pytest.mark.slow
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -11,6 +11,8 @@ import pytest
 
 from tests.cli.support import CHECK, DRIVER, environment, finish, shell, start
 
+pytestmark = pytest.mark.slow
+
 ASCII_ONLY = {"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 

@@ -11,6 +11,8 @@ import pytest
 from tests.e2e.desk import COMMAND, Desk, Done
 from tests.e2e.documents import BLIND, HARMFUL, HEALTHY, Document, snapshot, text
 
+pytestmark = pytest.mark.slow
+
 ODD = b"h\xff"
 
 

@@ -13,6 +13,8 @@ from tests.e2e.provider import collecting, collection, provider, texts_of, vecto
 from tests.lab.faults import Fault, FaultProxy
 from tests.lab.sockets import refused_port
 
+pytestmark = pytest.mark.slow
+
 SECRETS = ("s3cr3t-EXAMPLE", "tok-EXAMPLE", "hdr-EXAMPLE")
 LOGIN = base64.b64encode(b"ci-bot:s3cr3t-EXAMPLE").decode()
 API_KEY = 'api_key="key-EXAMPLE"'

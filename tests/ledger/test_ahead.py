@@ -19,6 +19,8 @@ from tests.ledger.drafts import decision, policy, stop
 from tests.processes import children
 from tests.replay.logs import logs
 
+pytestmark = pytest.mark.slow
+
 TABLES = (
     "head", "runs", "tokens", "policies", "names", "facets", "events", "other_ids", "keys", "odd", "jumps", "totals",
     "daily", "kept",

@@ -42,6 +42,8 @@ from tests.replay.logs import (
 from tests.replay.plainly import Plainly
 from tests.replay.test_query import ALL_KINDS, FILTERS
 
+pytestmark = pytest.mark.slow
+
 MOMENTS = st.sampled_from([START + hours * HOUR + offset for hours in (0, 1, 2, 30, 61, 120) for offset in (-1, 0, 1)])
 
 

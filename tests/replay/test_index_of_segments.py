@@ -23,6 +23,8 @@ from tests.replay.logs import DAMAGE, HOUR, Quick, ledger_at
 from tests.replay.test_index_equals_scan import filters, indexed, scanned
 from tests.replay.test_query import ALL_KINDS
 
+pytestmark = pytest.mark.slow
+
 STEPS = ("append",) * 4 + ("rotate", "rotate", "damage", "blank", "archive")
 
 

@@ -26,6 +26,8 @@ from tests.replay.tampering import BYTES, LOG, STEPS, Step, tampered
 from tests.replay.test_query import FILTERS
 from tests.replay.test_verify_in_parts import InThisProcess
 
+pytestmark = pytest.mark.slow
+
 NAME = "decision.ndjson"
 FILTERS_OF_PARTS = st.builds(
     Filter,

@@ -22,6 +22,8 @@ from tests.replay.builder import changed, parsed, rechained, rollout, write
 from tests.replay.tampering import BYTES, EDITS, LOG, STEPS, Step, tampered
 from tests.replay.test_verify_chain import TAMPERS
 
+pytestmark = pytest.mark.slow
+
 RANGES = st.sampled_from((600, 2000, 5000, 20_000))
 NAME = "decision.ndjson"
 

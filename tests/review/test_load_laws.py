@@ -17,6 +17,8 @@ from gatekeeper.review.load import load_policy_document
 from tests.review.documents import FULL, MISSING, changed, encoded, errors, places, policies, refusal
 from tests.review.test_structure import MANDATORY
 
+pytestmark = pytest.mark.slow
+
 
 @given(policies())
 def test_a_valid_document_loads_and_equals_what_pydantic_builds(document: dict[str, Any]) -> None:
