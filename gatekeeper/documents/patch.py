@@ -9,7 +9,7 @@ import json
 from functools import partial
 
 from gatekeeper.documents.pointers import pointers_in, put_in, rename, take_out
-from gatekeeper.model.document import locate, parse_json, unescape_pointer
+from gatekeeper.model.document import offsets, parse_json, unescape_pointer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,10 +74,7 @@ class _Text:
         self._mark = _BOM if data.startswith(_BOM) else b""
         self._document = parse_json(data)
         self.text = data.decode("utf-8-sig")
-        lines = [0]
-        for line in self.text.split("\n"):
-            lines.append(lines[-1] + len(line) + 1)
-        self._places = {pointer: lines[line - 1] + column - 1 for pointer, (line, column) in locate(data).items()}
+        self._places = offsets(data)
 
     def children(self, pointer: str) -> list[str]:
         """Pointers of what stands in a list or object, in the order of the text."""

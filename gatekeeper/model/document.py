@@ -211,31 +211,37 @@ def locate(data: bytes) -> dict[str, tuple[int, int]]:
 
     The key `pointer + "#"` gives where the member's name stands.
     """
-    positions: dict[str, tuple[int, int]] = {}
+    from bisect import bisect_right  # only where a reviewer is told of places
+
+    begins = [0, *(found.end() for found in re.finditer("\n", data.decode("utf-8-sig")))]
+    lines = ((pointer, index, bisect_right(begins, index)) for pointer, index in offsets(data).items())
+    return {pointer: (line, index - begins[line - 1] + 1) for pointer, index, line in lines}
+
+
+def offsets(data: bytes) -> dict[str, int]:
+    """The same, as indices into the document's text without its byte order mark."""
+    positions: dict[str, int] = {}
     text = data.decode("utf-8-sig")
     _walk(text, _SPACE.match(text, 0).end(), "", positions, None)  # type: ignore[union-attr]
     return positions
 
 
 def _locate_duplicate(text: str) -> tuple[int, int, str]:
-    found: list[tuple[int, int, str]] = []
+    found: list[tuple[int, str]] = []
     _walk(text, _SPACE.match(text, 0).end(), "", {}, found)  # type: ignore[union-attr]
-    return found[0] if found else (1, 1, "/")
-
-
-def _line_column(text: str, index: int) -> tuple[int, int]:
-    return text.count("\n", 0, index) + 1, index - text.rfind("\n", 0, index)
+    index, pointer = found[0] if found else (0, "/")
+    return text.count("\n", 0, index) + 1, index - text.rfind("\n", 0, index), pointer
 
 
 def _walk(
     text: str,
     index: int,
     pointer: str,
-    positions: dict[str, tuple[int, int]],
-    duplicates: list[tuple[int, int, str]] | None,
+    positions: dict[str, int],
+    duplicates: list[tuple[int, str]] | None,
 ) -> int:
     """Note where the value at *index* and all below it stand; the index behind it."""
-    positions[pointer] = _line_column(text, index)
+    positions[pointer] = index
     opening = text[index]
     if opening == '"':
         return scanstring(text, index + 1, True)[1]  # type: ignore[no-any-return]  # noqa: FBT003
@@ -253,9 +259,9 @@ def _walk(
             start = index
             token, index = scanstring(text, index + 1, True)  # noqa: FBT003
             child = f"{pointer}/{escape_pointer(token)}"
-            positions[child + "#"] = _line_column(text, start)
+            positions[child + "#"] = start
             if token in seen and duplicates is not None:
-                duplicates.append((*_line_column(text, start), child))
+                duplicates.append((start, child))
             seen.add(token)
             index = _skip(text, _skip(text, index) + 1)
         index = _walk(text, index, f"{pointer}/{escape_pointer(token)}", positions, duplicates)

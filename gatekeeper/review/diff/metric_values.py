@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gatekeeper.evaluator.plan import StagePlan
+    from gatekeeper.evaluator.rules import ConstraintPlan, GuardrailPlan
     from gatekeeper.review.diff.effects import Consequences
     from gatekeeper.review.diff.sides import Sides
 
@@ -30,12 +31,11 @@ _HIDDEN = "a hold found first hides a REJECT that another rule would state"
 class ValueRules:
     """The rules of one plan that a value of *metric* can trouble: only those that are asked and decide."""
 
-    def __init__(self, plan: StagePlan, metric: str) -> None:
-        required = [one for one in plan.required if one.metric == metric]
-        self.kind = required[0].kind if required else None
+    def __init__(self, metric: str) -> None:
+        self.kind: str | None = None
         self.required = f"required:{metric}"
-        self.constraints = [one for one in plan.constraints if one.metric == metric and one.is_asked]
-        self.guardrails = [one for one in plan.guardrails if one.metric == metric and one.is_asked and one.is_enforced]
+        self.constraints: list[ConstraintPlan] = []
+        self.guardrails: list[GuardrailPlan] = []
 
     def key(self) -> object:
         """Equal for rules that answer every value alike."""
@@ -78,11 +78,32 @@ class ValueRules:
         return found
 
 
+def _rules_of(plan: StagePlan) -> dict[str, ValueRules]:
+    """The rules of a plan by the metric that they are about."""
+    rules: dict[str, ValueRules] = {}
+
+    def of(metric: str) -> ValueRules:
+        if metric not in rules:
+            rules[metric] = ValueRules(metric)
+        return rules[metric]
+
+    for required in plan.required:
+        of(required.metric).kind = of(required.metric).kind or required.kind
+    for constraint in plan.constraints:
+        if constraint.is_asked:
+            of(constraint.metric).constraints.append(constraint)
+    for guardrail in plan.guardrails:
+        if guardrail.is_asked and guardrail.is_enforced:
+            of(guardrail.metric).guardrails.append(guardrail)
+    return rules
+
+
 def ask_values(sides: Sides, found: Consequences) -> None:
     """Hold every value of every metric against both policies."""
     metrics = dict.fromkeys(metric for plan in sides.plans() for metric in plan.window_metrics)
+    both = [_rules_of(plan) for plan in sides.plans()]
     for metric in metrics:
-        old, new = (ValueRules(plan, metric) for plan in sides.plans())
+        old, new = (rules.get(metric) or ValueRules(metric) for rules in both)
         if old.key() != new.key():
             for value in _probes(old, new):
                 _ask_value(sides, metric, value, (old.troubles(value), new.troubles(value)), found)
