@@ -179,6 +179,7 @@ def test_bytes_reach_the_log_through_the_ledger_only() -> None:
     assert {module for module, _ in calls("seal_all")} == {"gatekeeper.ledger.commit", "gatekeeper.ledger.rotation"}
     assert {module for module, _ in calls("seal")} == {
         "gatekeeper.ledger.sealing",
+        "gatekeeper.ledger.group_commit",  # what the lock's holder folds of another's event
         "gatekeeper.ledger.group_wire",  # what a writer is told that another has recorded
         "gatekeeper.orchestrator.propose",  # folds it, and appends a draft
     }

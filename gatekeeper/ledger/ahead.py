@@ -12,7 +12,7 @@ import os
 import sys
 
 from gatekeeper.ledger.codec import decoder_for, terminated_lines
-from gatekeeper.ledger.projection_index import said_of
+from gatekeeper.ledger.folded import slim_of
 from gatekeeper.model.event import line_digest
 from gatekeeper.model.line import is_blank
 
@@ -32,14 +32,6 @@ _BATCH = 256  # lines
 _PIPE_BYTES = 1 << 20
 _SET_PIPE_SIZE = 1031  # F_SETPIPE_SZ of Linux
 _LENGTH_BYTES = 4
-_FOLDED = (
-    "kind", "seq", "prev", "ts", "run_id", "event_id", "experiment_id", "variant_id", "revision", "change_class",
-    "policy_id", "policy_version", "policy_digest", "stage", "state_transition", "snapshot_digest", "evidence_refs",
-    "idempotency_key", "previous_run", "as_of", "actor",
-)  # fmt: skip
-_OF_CONTEXT = ("looks", "evaluated_at", "history")
-_OF_DECISION = ("verdict", "reason_codes", "missing")
-_MALFORMED = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
 
 
 def prepared_lines(
@@ -139,7 +131,7 @@ def _work(ops: FileOps, descriptor: int, start: int, end: int, writing: int) -> 
         batch: list[tuple[Any, ...]] = []
         for offset, line in terminated_lines(ops, descriptor, start=start, end=end):
             if not is_blank(line):
-                batch.append((offset, line_digest(line), *_slim(decode(line))))
+                batch.append((offset, line_digest(line), *slim_of(decode(line))))
             if len(batch) >= _BATCH:
                 _send(writing, batch)
                 batch.clear()
@@ -162,24 +154,3 @@ def _send(pipe: int, batch: list[tuple[Any, ...]]) -> None:
     data = len(data).to_bytes(_LENGTH_BYTES, "little") + data
     while data:
         data = data[os.write(pipe, data) :]
-
-
-def _slim(event: Mapping[str, Any] | None) -> tuple[Mapping[str, Any] | None, tuple[Any, ...] | None]:
-    """Of a usual decision what the fold asks (`model.fold`, the index), and what it says of itself; else nothing."""
-    if event is None or event.get("kind") != "decision":
-        return None, None
-    decision, context = event.get("decision"), event.get("context")
-    if type(decision) is not dict or type(context) is not dict or type(context.get("looks")) is not int:
-        return None, None
-    try:
-        said = said_of(event)
-    except _MALFORMED:
-        return None, None
-    slim = {name: event[name] for name in _FOLDED if name in event}
-    slim["context"] = {name: context[name] for name in _OF_CONTEXT if name in context}
-    slim["decision"] = {name: decision[name] for name in _OF_DECISION if name in decision}
-    if decision.get("verdict") == "DEGRADE":
-        slim["resume"] = event.get("resume")
-    if context["looks"] and "findings" in decision:  # the fold asks whether the statistics were looked at
-        slim["decision"]["findings"] = decision["findings"]
-    return slim, said

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gatekeeper.model.policy import LoadedPolicy
     from gatekeeper.ports import Clock
 
-MORE_ROUNDS = 8
+MORE_ROUNDS = 24
 """How often a holder that has done its own work goes on for those that wait, before it lets one of them."""
 
 

@@ -11,7 +11,7 @@ import sqlite3
 from gatekeeper.ledger.group_queue import Answers, first_waiting, take_out
 from gatekeeper.ledger.group_wire import DO_IT_YOURSELF, LEAD, answer_of, handed_in, joined
 from gatekeeper.ledger.projection_fold import FLUSH_EVENTS, StaleFoldError
-from gatekeeper.model.event import line_digest
+from gatekeeper.model.event import line_digest, seal
 from gatekeeper.model.line import is_chained
 from gatekeeper.model.policy import SCHEMA_VERSION
 from gatekeeper.model.times import format_time
@@ -98,10 +98,10 @@ class Group:
                 return None
             sealed: list[tuple[Mapping[str, Any], bytes, str]] = []
             seq, prev, ids = fold.head.seq, fold.head.digest, set[str]()
-            for pieces, _ in handed.drafts:
+            for pieces, _, slim in handed.drafts:
                 seq += 1
                 line = joined(pieces, seq=seq, prev=prev, ts=ts)
-                event = self._decode(line)
+                event = self._decode(line) if slim is None else seal(slim, seq=seq, prev=prev, ts=ts)
                 if event is None or not is_chained(event) or event.get("run_id") != handed.run_id:
                     return None
                 if event["event_id"] in ids or fold.has_event_id(event):
@@ -123,7 +123,7 @@ class Group:
             if len(fold.index) + len(sealed) >= FLUSH_EVENTS:
                 return False
             was_complete = fold.head.is_complete
-            for (event, line, digest), (_, said) in zip(sealed, handed.drafts, strict=True):
+            for (event, line, digest), (_, said, _) in zip(sealed, handed.drafts, strict=True):
                 fold.take(event, line, offset, digest=digest, said=said, is_sealed=True)
                 offset += len(line) + 1
         except (StaleFoldError, sqlite3.Error) as error:

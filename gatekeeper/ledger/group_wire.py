@@ -11,6 +11,7 @@ import json
 import os
 import sys
 
+from gatekeeper.ledger.folded import slim_of
 from gatekeeper.ledger.projection_index import said_of
 from gatekeeper.model.canonical import canonical_bytes
 from gatekeeper.model.event import FORMAT_VERSION, seal
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     Encode = Callable[[object], bytes]
 
-WIRE = 1
+WIRE = 2
 """Version of the form; writers of another one do not understand each other and append by themselves."""
 
 DO_IT_YOURSELF = "do it yourself"
@@ -48,7 +49,7 @@ class Handed:
         reply: name of the pipe that is answered; `number` is repeated in the answer.
         run_id, version: what the writer has seen of the run.
         policies: digests that the log must hold.
-        drafts: for each event its pieces and what `said_of` gives of it.
+        drafts: for each event its pieces, what `said_of` gives of it, and what a fold asks of it (None: read the line).
     """
 
     __slots__ = ("drafts", "number", "policies", "reply", "run_id", "version")
@@ -60,9 +61,9 @@ class Handed:
         self.version: int = header["version"]
         self.policies: list[str] = header["policies"]
         count = len(_GAPS) + 1
-        self.drafts: list[tuple[Sequence[bytes], tuple[Any, ...]]] = [
-            (pieces[at * count : (at + 1) * count], ((*facts[:-1], tuple(facts[-1])), question))
-            for at, (facts, question) in enumerate(header["said"])
+        self.drafts: list[tuple[Sequence[bytes], tuple[Any, ...], Mapping[str, Any] | None]] = [
+            (pieces[at * count : (at + 1) * count], ((*facts[:-1], tuple(facts[-1])), question), slim)
+            for at, (slim, (facts, question)) in enumerate(header["folded"])
         ]
 
 
@@ -90,7 +91,7 @@ def frame_of(
                 "run_id": expect.run_id,
                 "version": expect.version,
                 "policies": [loaded.digest for loaded in policies],
-                "said": [said_of(draft) for draft in drafts],
+                "folded": [_folded(draft) for draft in drafts],
                 "pieces": [len(piece) for piece in pieces],
             }
         )
@@ -160,6 +161,15 @@ def _dumps(value: object) -> bytes:
 def _loads(data: bytes) -> Any:
     orjson: Any = sys.modules.get("orjson")
     return json.loads(data) if orjson is None else orjson.loads(data)
+
+
+def _folded(draft: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, tuple[Any, ...]]:
+    """What a fold asks of the event, and what it says of itself.
+
+    A hold is read off its line: its document may hold numbers that the line writes otherwise.
+    """
+    slim, said = slim_of(draft)
+    return (None if slim is None or "resume" in slim else slim), said or said_of(draft)
 
 
 def _pieces(draft: Mapping[str, Any], encode: Encode) -> list[bytes]:

@@ -197,12 +197,14 @@ class NdjsonLedger:
         self, drafts: Sequence[Mapping[str, Any]], *, expect: Expectation | None, policies: Sequence[LoadedPolicy]
     ) -> Turn:
         """The lock at once if it is free, else what waiting for it brings. Raises OSError."""
-        lock = self._follower.try_lock()
-        if lock is not None:
-            return Turn(lock)
-        from gatekeeper.ledger.group_wait import Waiter
+        if self._waiter is None or not has_waiting(self._ops, self.path):  # else it is as good as taken
+            lock = self._follower.try_lock()
+            if lock is not None:
+                return Turn(lock)
+        if self._waiter is None:
+            from gatekeeper.ledger.group_wait import Waiter
 
-        self._waiter = self._waiter or Waiter(self._follower)
+            self._waiter = Waiter(self._follower)
         return self._waiter.turn(drafts, expect=expect, policies=policies, is_bulk=self._is_bulk)
 
     def _let_go(self, lock: int) -> None:

@@ -8,10 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper.ledger.group_wire import answer_of, answers_in, events_at, frame_of, handed_in, joined
+from gatekeeper.ledger.projection_index import said_of
 from gatekeeper.model.canonical import canonical_bytes
 from gatekeeper.model.canonical_bulk import bulk_canonical_bytes
 from gatekeeper.model.event import encode_line, seal
 from gatekeeper.model.exchange import Expectation
+from gatekeeper.model.fold import apply
+from gatekeeper.model.line import decode
 from tests.ledger.drafts import decision
 
 PREV = "sha256:" + "d" * 64
@@ -39,8 +42,23 @@ def test_a_line_joined_by_another_is_the_line_that_its_writer_would_have_written
     frame = frame_of([draft], expect=Expectation("r", 4), policies=(), reply="x", number=1, encode=encode)
     assert frame is not None
     (handed,) = handed_in(frame)
-    ((pieces, _),) = handed.drafts
+    ((pieces, _, _),) = handed.drafts
     assert joined(pieces, seq=seq, prev=PREV, ts=TS) == encode_line(seal(draft, seq=seq, prev=PREV, ts=TS))
+
+
+@given(st.sampled_from(["ACCEPT", "REJECT", "DEGRADE"]), st.integers(0, 3), values)
+def test_what_the_holder_folds_unparsed_is_what_the_line_says(verdict: str, looks: int, value: Any) -> None:
+    """The state that it leaves is the fold of the log: numbers, texts and holds as the line's readers find them."""
+    draft = decision(verdict=verdict, context={"looks": looks, "evaluated_at": TS, "other": value})
+    draft = {**draft, "metrics_snapshot": {"metrics": {"m": value}}, "evidence_refs": {"change_id": "CHG-1"}}
+    frame = frame_of([draft], expect=Expectation("r", 4), policies=(), reply="x", number=1)
+    ((pieces, said, slim),) = handed_in(frame or b"")[0].drafts
+    line = decode(joined(pieces, seq=5, prev=PREV, ts=TS))
+    assert line is not None
+    assert (slim is None) == (verdict == "DEGRADE")
+    folded = line if slim is None else seal(slim, seq=5, prev=PREV, ts=TS)
+    assert apply(None, folded) == apply(None, line)
+    assert said == said_of(line)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +85,7 @@ def test_a_request_of_another_version_is_passed_over_and_the_next_is_read() -> N
         frame_of([decision(run)], expect=Expectation(run, 1), policies=(), reply=run, number=1) for run in ("a", "b")
     ]
     old, new = (frame or b"" for frame in frames)
-    other = re.sub(rb'"wire": ?\[1', lambda found: found[0][:-1] + b"9", old, count=1)
+    other = re.sub(rb'"wire": ?\[2', lambda found: found[0][:-1] + b"9", old, count=1)
     assert other != old
     assert [handed.reply for handed in handed_in(other + new)] == ["b"]
     assert [handed.reply for handed in handed_in(new + old[:-1])] == ["b"]

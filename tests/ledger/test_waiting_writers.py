@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from gatekeeper.ledger.commit import queue_path
 from gatekeeper.ledger.fsops import FileOps
-from gatekeeper.ledger.group_wait import receipt_of
+from gatekeeper.ledger.group_wait import Waiter, receipt_of
 from gatekeeper.ledger.group_wire import answer_of
 from gatekeeper.model.exchange import ConflictError, Expectation, Receipt
 from tests.ledger.checking import assert_whole, events_of, ledger_at
@@ -173,3 +174,41 @@ def test_half_a_request_is_not_waited_for(tmp_path: Path) -> None:
     assert futures["r"].result().events[0]["event_id"] == "r:SHADOW"
     assert time.monotonic() - begun < WITHIN_SECONDS / 2
     assert_whole(path)
+
+
+class Queued(FileOps):
+    """Notes the tries for the lock before its writer first waits, and then lets the lock's holder go."""
+
+    def __init__(self, holder: int) -> None:
+        self.holder: int | None = holder
+        self.tries = 0
+        self.tries_before_waiting: int | None = None
+
+    def try_lock(self, descriptor: int) -> bool:
+        """Try, and count it."""
+        self.tries += 1
+        return super().try_lock(descriptor)
+
+    def wait_readable(self, descriptor: int, seconds: float) -> bool:  # noqa: ARG002
+        """Nobody will answer."""
+        if self.holder is not None:
+            self.tries_before_waiting = self.tries
+            os.close(self.holder)
+            self.holder = None
+        return super().wait_readable(descriptor, 0)
+
+
+def test_where_others_wait_nobody_tries_for_the_lock_first(tmp_path: Path) -> None:
+    """Sixteen writers that each open and try the lock before they wait cost the one who has it its processor."""
+    path = tmp_path / "log.ndjson"
+    before = ledger_at(path)
+    versions = begin(before, "own", "other")
+    holder = before._follower.lock()
+    ops = Queued(holder)
+    ledger = ledger_at(path, ops=ops)
+    ledger._waiter = Waiter(ledger._follower)  # as after an append for which it had to wait
+    Path(queue_path(str(path))).write_bytes(b"a request")
+    receipt = ledger.append(next_step("own"), expect=Expectation("own", versions["own"]), actor="t")
+    assert (ops.tries_before_waiting, receipt.events) == (0, (events_of(path)[-1],))
+    ledger.close()
+    before.close()
