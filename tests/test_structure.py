@@ -207,3 +207,9 @@ def test_a_command_reaches_the_gate_only_if_it_may_record(command: Command) -> N
 def test_a_command_that_answers_with_a_verdict_is_one_that_asks(command: Command) -> None:
     """Exit codes 1 and 2 are verdicts: they belong to commands that go through the one step."""
     assert (command.answer == "verdict") == (" ".join(command.path) in ASKS)
+
+
+def test_nobody_is_told_to_install_another_projects_package() -> None:
+    """The name `gatekeeper` on PyPI is another project's: a remedy names the library itself."""
+    told = {path.name for path in ROOT.rglob("*.py") if "install 'gatekeeper" in path.read_text("utf-8")}
+    assert told == set()

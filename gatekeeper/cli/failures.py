@@ -97,7 +97,10 @@ def _missing_library(module: str) -> Failure:
 
 
 def _requirement_of(module: str) -> str:
-    """`gatekeeper[extra]` for a library that an extra brings, else the library itself."""
+    """The library as gatekeeper requires it, with its versions.
+
+    Never gatekeeper's own extra: the name on PyPI is another project's.
+    """
     import re
     from importlib import metadata
 
@@ -108,9 +111,8 @@ def _requirement_of(module: str) -> str:
         requirements = []
     for requirement in requirements:
         name = re.match(r"[A-Za-z0-9._-]+", requirement)
-        extra = re.search(r"extra\s*==\s*['\"]([^'\"]+)['\"]", requirement)
-        if name and name[0].replace("_", "-").casefold() == wanted and extra:
-            return f"gatekeeper[{extra[1]}]"
+        if name and name[0].replace("_", "-").casefold() == wanted:
+            return requirement.partition(";")[0].strip()
     return wanted
 
 

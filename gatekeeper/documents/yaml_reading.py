@@ -61,7 +61,7 @@ def _library(source: str) -> Any:
     except ImportError:
         raise UsageError(
             f"{source}: a YAML file needs the library PyYAML, which is not installed",
-            remedy="pip install 'gatekeeper[yaml]', or write the file as JSON",
+            remedy="python -m pip install 'pyyaml>=6.0.2', or write the file as JSON",
         ) from None
     return yaml
 

@@ -46,7 +46,7 @@ def zstd_library() -> Any:
     except ImportError:
         raise UsageError(
             "zstd archives need the library zstandard, which is not installed",
-            remedy="pip install 'gatekeeper[archive]', or use --compression gzip",
+            remedy="python -m pip install 'zstandard>=0.22', or use --compression gzip",
         ) from None
     return library
 

@@ -120,7 +120,7 @@ def _expect_bcrypt() -> None:
 
 def _miss_extra(need: str) -> NoReturn:
     raise UsageError(
-        f"{need} needs a library that is not installed", remedy="pip install 'gatekeeper[proof]'"
+        f"{need} needs a library that is not installed", remedy="python -m pip install 'cryptography[ssh]>=42'"
     ) from None
 
 

@@ -214,7 +214,7 @@ def test_without_the_library_it_is_wrong_usage_and_named(monkeypatch: pytest.Mon
     with pytest.raises(UsageError, match=r"p\.yaml: a YAML file needs the library PyYAML") as caught:
         read("a: 1\n")
     assert caught.value.exit_code == 64
-    assert caught.value.remedy.startswith("pip install 'gatekeeper[yaml]'")
+    assert caught.value.remedy.startswith("python -m pip install 'pyyaml>=6.0.2'")
 
 
 @pytest.mark.parametrize(

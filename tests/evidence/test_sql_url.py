@@ -63,7 +63,7 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     error = refused("sqlite:///w.db")
     assert (type(error), error.exit_code) == (UsageError, 64)
     assert error.message == "/sources/dwh: a source of type sql needs SQLAlchemy 2.0 or later"
-    assert error.remedy == "pip install 'gatekeeper[sql]'"
+    assert error.remedy == "python -m pip install 'sqlalchemy>=2.0.20'"
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_a_missing_driver_is_named(
     error = refused(f"{url}://ci:Hush5555@host/dwh")
     assert (type(error), error.exit_code) == (UsageError, 64)
     assert error.message == f"/sources/dwh/url: {url} needs the driver {driver}, which is not installed"
-    assert error.remedy.startswith(f"pip install '{package}', or ")
+    assert error.remedy.startswith(f"python -m pip install '{package}', or ")
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,8 @@ def test_signing_and_checking_name_the_extra() -> None:
     for name, call in calls.items():
         with pytest.raises(UsageError, match="not installed") as caught:
             call()
-        assert (caught.value.exit_code, caught.value.remedy) == (64, "pip install 'gatekeeper[proof]'"), name
+        remedy = "python -m pip install 'cryptography[ssh]>=42'"
+        assert (caught.value.exit_code, caught.value.remedy) == (64, remedy), name
 
 
 def test_an_encrypted_openssh_key_names_the_extra_where_bcrypt_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,7 +48,7 @@ def test_an_encrypted_openssh_key_names_the_extra_where_bcrypt_is_missing(monkey
     monkeypatch.setitem(sys.modules, "bcrypt", None)
     with pytest.raises(UsageError) as caught:
         load_signing_key(LOCKED, name=NAME, passphrase=b"open sesame")
-    assert caught.value.remedy == "pip install 'gatekeeper[proof]'"
+    assert caught.value.remedy == "python -m pip install 'cryptography[ssh]>=42'"
     assert load_signing_key(PLAIN, name=NAME).verifier.name == NAME
 
 

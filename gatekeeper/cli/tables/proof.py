@@ -14,7 +14,7 @@ _CHECKPOINT = Command(
     help="Sign how many events the log has, and the root of their tree.\n\nKept where those who write the log cannot "
     "change it, the note proves later that nothing before it was changed, cut off or written anew. It signs only a "
     "log that still holds all of the checkpoint before. The passphrase of an encrypted key is taken from "
-    "GATEKEEPER_KEY_PASSPHRASE. Needs the extra gatekeeper[proof].",
+    "GATEKEEPER_KEY_PASSPHRASE. Needs the extra `proof`.",
     options=(
         Option(
             "key",
@@ -80,7 +80,7 @@ _CHECK_PROOF = Command(
     handler="gatekeeper.cli.prove:check_proof",
     answer="report",
     help="Check such a proof; no log is needed.\n\nExit code 0 if the line stands in the log that was signed, 65 if "
-    "that is not proven. Needs the extra gatekeeper[proof].",
+    "that is not proven. Needs the extra `proof`.",
     arguments=(Argument("proof", kind="path", metavar="PROOF|-", help="The file that log prove wrote."),),
     options=(
         Option(

@@ -47,7 +47,7 @@ _ARCHIVE = Command(
             choices=("zstd", "gzip"),
             metavar="zstd|gzip",
             default="zstd",
-            help="zstd needs the extra gatekeeper[archive]; gzip needs nothing.",
+            help="zstd needs the extra `archive`; gzip needs nothing.",
         ),
         Option("to", "--to", kind="path", metavar="DIR", help="Put the archives there; the log remembers the place."),
         LOG,

@@ -39,7 +39,7 @@ def open_reader(name: str, source: SourceSpec, metrics: Mapping[str, MetricSpec]
             raise
         raise UsageError(
             f"/sources/{escape_pointer(name)}: a source of type sql needs SQLAlchemy 2.0 or later",
-            remedy="pip install 'gatekeeper[sql]'",
+            remedy="python -m pip install 'sqlalchemy>=2.0.20'",
         ) from None
     return SqlReader(name, source, metrics, shared, open_database(name, source, shared))
 

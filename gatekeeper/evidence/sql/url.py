@@ -99,7 +99,7 @@ def _engine(url: URL, written: str, where: str, connect_seconds: int) -> Engine:
     except ImportError:
         raise UsageError(
             f"{where}: {url.drivername} needs the driver {driver}, which is not installed",
-            remedy=f"pip install '{_PACKAGES.get(driver, driver)}', or name another one: {backend}+DRIVER://…",
+            remedy=f"python -m pip install '{_PACKAGES.get(driver, driver)}', or name another one: {backend}+DRIVER://…",
         ) from None
     except Exception:  # noqa: BLE001 - as in _url
         raise _no_url(written, where, f"not a URL of {backend}") from None
