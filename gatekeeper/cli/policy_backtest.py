@@ -28,7 +28,7 @@ def backtest(values: Values) -> Outcome:
     """0, or 10 where a verdict flips that `--fail-on` names."""
     path = values.text("new")
     given = load_policy_document(read_policy_file(path), path)
-    since, until = values.since("since", now=SystemClock().now()), values.time("until")
+    since, until = values.time_range(now=SystemClock().now())
     policy_ids = tuple(dict.fromkeys(values.texts("policy_id"))) or (given.policy.policy_id,)
     pruned = known_pruned(values.texts("log"))
     with opened_log(values.texts("log")) as sources, watched("backtesting") as progress:

@@ -130,6 +130,7 @@ def _words(holes: Holes, pruned: Pruned | None) -> tuple[str, ...]:
 
 
 def _filter(values: Values) -> Filter:
+    since, until = values.time_range(now=SystemClock().now())
     return Filter(
         run=values.optional_text("run"),
         experiment=values.optional_text("experiment"),
@@ -137,8 +138,8 @@ def _filter(values: Values) -> Filter:
         stage=values.optional_text("stage"),
         reason=values.optional_text("reason"),
         policy=values.optional_text("policy"),
-        since=values.since("since", now=SystemClock().now()),
-        until=values.time("until"),
+        since=since,
+        until=until,
         kinds=frozenset(values.texts("kind")),
         limit=values.integer("limit"),
     )

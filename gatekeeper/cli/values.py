@@ -7,6 +7,8 @@ ours and raises (exit 70); what a person typed was checked before.
 from __future__ import annotations
 
 from gatekeeper.cli.kinds import SNAPSHOT, Ago, Seq
+from gatekeeper.errors import UsageError
+from gatekeeper.model.times import format_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,6 +76,20 @@ class Values:
         """A point in time in microseconds since 1970, where a distance counts back from *now*; or None."""
         value = self._integer(name)
         return now - value * 1000 if isinstance(value, Ago) else value
+
+    def time_range(self, *, now: int) -> tuple[int | None, int | None]:
+        """`--since` and `--until` in microseconds since 1970, or None.
+
+        Raises:
+            UsageError: nothing lies between them (64).
+        """
+        since, until = self.since("since", now=now), self.time("until")
+        if since is not None and until is not None and since > until:
+            raise UsageError(
+                f"--since {format_time(since)} is later than --until {format_time(until)}: nothing lies between",
+                remedy="exchange the two",
+            )
+        return since, until
 
     def before(self, name: str, *, now: int) -> tuple[int | None, int | None]:
         """A seq, or a point in time as `since` gives it; the other of the two is None."""

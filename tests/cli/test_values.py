@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
+
 import pytest
 
 from gatekeeper.cli.failures import mask
 from gatekeeper.cli.kinds import KINDS, BadValueError
 from gatekeeper.cli.outcome import Outcome
 from gatekeeper.cli.values import Values
+from gatekeeper.errors import UsageError
 from tests.cli.support import CHECK, command, run_with
 
 NOON = 1_771_416_000_000_000  # 2026-02-18T12:00:00Z in microseconds
@@ -41,6 +45,25 @@ def test_a_distance_counts_back_from_now_and_a_time_does_not() -> None:
     assert values_of(["replay", "--since", "7d"]).since("since", now=NOON) == NOON - 7 * DAY
     assert values_of(["replay", "--since", "2026-02-18T12:00:00Z"]).since("since", now=0) == NOON
     assert values_of(["replay"]).since("since", now=NOON) is None
+
+
+@pytest.mark.parametrize("command", [["replay"], ["policy", "backtest", "p.json"]])
+def test_a_time_range_turned_round_is_a_typing_mistake_and_no_empty_answer(command: list[str]) -> None:
+    """Nothing found would be taken for nothing happened."""
+    turned = values_of([*command, "--since", "2026-02-18T12:00:01Z", "--until", "2026-02-18T12:00:00Z"])
+    with pytest.raises(UsageError, match=r"--since 2026-02-18T12:00:01.000000Z is later than --until") as caught:
+        turned.time_range(now=0)
+    assert caught.value.exit_code == 64
+    one_moment = values_of([*command, "--since", "2026-02-18T12:00:00Z", "--until", "2026-02-18T12:00:00Z"])
+    assert one_moment.time_range(now=0) == (NOON, NOON)
+
+
+@pytest.mark.parametrize("module", ["gatekeeper.cli.replay", "gatekeeper.cli.policy_backtest"])
+def test_both_commands_that_take_a_range_look_at_it_as_one(module: str) -> None:
+    """Neither reads the two ends apart."""
+    source = inspect.getsource(importlib.import_module(module))
+    assert "values.time_range(" in source
+    assert "values.since(" not in source
 
 
 def test_what_was_not_given_is_none_empty_or_false() -> None:
