@@ -138,6 +138,13 @@ class StateUnreadableError(LogError):
     code = "state.unreadable"
 
 
+class LedgerUnreachableError(StateUnreadableError):
+    """The ledger's server or remote is not reached, refuses the login or is not set up; appending fails so, too."""
+
+    code = "ledger.unreachable"
+    exit_code = 69
+
+
 class ServiceUnavailableError(GatekeeperError):
     """A service other than a metrics source cannot be reached."""
 

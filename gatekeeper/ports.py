@@ -187,3 +187,46 @@ class Ledger(Protocol):
     def read(self, *, start: int = 1) -> Iterator[tuple[Mapping[str, Any], bytes]]:
         """Events from `seq` *start* on with their line bytes, in order."""
         ...
+
+
+class SharedLedger(Ledger, Protocol):
+    """A ledger that machines without a common disk share; whatever reaches nobody raises LedgerUnreachableError.
+
+    What it tells people names its address with credentials masked.
+    """
+
+    def head(self) -> Mapping[str, Any]:
+        """The log's end: `seq` (0: no event), `digest` (the next `prev`), `ts`, `is_complete`."""
+        ...
+
+    def lines(self, *, after: int = 0) -> Iterator[bytes]:
+        """Line bytes without newline behind seq *after*, in order; streamed from the ledger itself, never a copy."""
+        ...
+
+    def line_digest_at(self, seq: int) -> str | None:
+        """Digest of the line with this seq (`sha256:…`); None when there is none."""
+        ...
+
+    def index(self) -> EventIndex | None:
+        """The index over its events; None where the lines themselves must be read."""
+        ...
+
+    def take_in(self, lines: Iterator[bytes]) -> int:
+        """Append lines of another log as they are, same bytes, and fold them; how many.
+
+        The caller has checked that they continue the head; the ledger checks `seq` and `prev` again, each part
+        of them under its lock. What was taken in before something failed stays, and the next call goes on there.
+
+        Raises:
+            LogDamagedError: they do not continue the log as it is by now.
+            LogError: they could not be stored.
+        """
+        ...
+
+    def rebuild(self) -> LedgerView:
+        """Fold all lines anew."""
+        ...
+
+    def close(self) -> None:
+        """Give up what it holds open."""
+        ...

@@ -7,7 +7,7 @@ is to be asked for it, that happens once, between two readings of the run and ou
 
 from __future__ import annotations
 
-from gatekeeper.errors import LogError, LogInDoubtError, RunRefusedError, StateUnreadableError
+from gatekeeper.errors import LedgerUnreachableError, LogError, LogInDoubtError, RunRefusedError, StateUnreadableError
 from gatekeeper.model.event import action_draft, policy_draft
 from gatekeeper.model.exchange import ConflictError, Expectation
 from gatekeeper.model.fold import apply
@@ -41,7 +41,8 @@ def ask(question: Question, *, ledger: Ledger, clock: Clock, fixed_stage: str | 
     Raises:
         InputRefusedError: the question cannot be asked (65); a known run keeps a `refusal` event.
         CollectionError, UsageError: its evidence cannot be collected as the file says; nothing was appended.
-        LogError: ACCEPT or DEGRADE could not be recorded (74); the run is as it was.
+        LogError: ACCEPT or DEGRADE could not be recorded (74, 69 where the ledger was not reached); the run is as
+            it was.
     """
     question = asked_once(question)
     try:
@@ -50,15 +51,16 @@ def ask(question: Question, *, ledger: Ledger, clock: Clock, fixed_stage: str | 
         if not question.dry_run:
             _record_refusal(question, refusal, ledger)
         raise
-    except StateUnreadableError as error:
-        return answer_without_state(question, error, clock=clock, leave_marker=ledger.leave_marker)
 
 
 def _ask(question: Question, ledger: Ledger, clock: Clock, fixed_stage: str | None) -> Answer:
     conflicts = 0
     while True:
-        view = ledger.view()
-        step = propose(question, view, now=clock.now(), fixed_stage=fixed_stage)
+        try:
+            view = ledger.view()
+            step = propose(question, view, now=clock.now(), fixed_stage=fixed_stage)
+        except StateUnreadableError as error:
+            return answer_without_state(question, error, clock=clock, leave_marker=ledger.leave_marker)
         if isinstance(step, Answer):
             return replace(step, is_dry_run=question.dry_run, warnings=tuple(view.warnings))
         if isinstance(step, NeedsEvidence):
@@ -159,7 +161,7 @@ def _not_recorded(step: Proposal, error: LogError, ledger: Ledger, *, actor: str
     """Nothing goes forward unrecorded; going back is always possible (SPEC 7)."""
     verdict = step.decision.verdict
     if verdict is not Verdict.REJECT:
-        kind = LogInDoubtError if isinstance(error, LogInDoubtError) else LogError
+        kind = error.__class__ if isinstance(error, (LogInDoubtError, LedgerUnreachableError)) else LogError
         raise kind(f"{verdict.value} was reached and is not given: {error.message}", remedy=error.remedy) from error
     draft = step.drafts[-1]
     # with its policies and with what goes before it (a supersede), so that the log will explain itself

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gatekeeper.errors import StateUnreadableError
 from gatekeeper.evaluator import evaluate
 from gatekeeper.model.context import Context
 from gatekeeper.model.event import decision_draft, policy_draft
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-    from gatekeeper.errors import LogError
+    from gatekeeper.errors import LogError, StateUnreadableError
     from gatekeeper.orchestrator.question import Question
     from gatekeeper.ports import Clock
 
@@ -77,7 +76,7 @@ def answer_without_state(
                     run_id, error, leave_marker([policy_draft(loaded, actor=question.actor), draft])
                 ),
             )
-    raise StateUnreadableError(
+    raise error.__class__(  # 69 stays 69
         f"{reached.value} was reached without the run's state and is not given: {error.message}", remedy=error.remedy
     ) from error
 
