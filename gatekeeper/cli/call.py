@@ -7,6 +7,7 @@ verdicts. Everything else, whatever goes wrong and wherever, is 10 or 64 and abo
 from __future__ import annotations
 
 import os
+import sys
 
 from gatekeeper.cli.config import asks_for_json, read_settings, settle
 from gatekeeper.cli.failures import UNWRITABLE, explain, trace
@@ -45,6 +46,10 @@ class Call:
             return self._carry_out()
         except BaseException as error:  # noqa: BLE001 - SystemExit too: a library must not choose our code
             return self._fail(error)
+        finally:
+            remote = sys.modules.get("gatekeeper.cli.remote")
+            if remote is not None:
+                remote.close_shared()
 
     def _carry_out(self) -> int:
         parsed = parse(self._argv) or self._ask_typer()

@@ -8,8 +8,9 @@ from gatekeeper.cli.beginning import beginning_of, pruned_before
 from gatekeeper.cli.opened import opened_log, watched
 from gatekeeper.cli.outcome import Outcome
 from gatekeeper.cli.present import page_outcome, told
-from gatekeeper.cli.proof_inputs import CHECKPOINT_SUFFIX, read_if_there, read_signing_key, unchecked, write_file
+from gatekeeper.cli.proof_inputs import beside, read_if_there, read_signing_key, unchecked, write_file
 from gatekeeper.errors import InputRefusedError, LogDamagedError, ProofError, UsageError
+from gatekeeper.ledger.address import address_of, is_remote, shown_log
 from gatekeeper.proof.checkpoint import Checkpoint, open_checkpoint, sign_checkpoint
 from gatekeeper.proof.note import check_name
 from gatekeeper.render.proof import checkpoint_page
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 def checkpoint(values: Values) -> Outcome:
     """Write the signed note and print it; 65 where the log is not whole, or not the one that was signed before."""
     path = values.text("log")
-    out = values.optional_text("out") or path + CHECKPOINT_SUFFIX
+    out = values.optional_text("out") or beside(path, "--out")
     note_before = read_if_there(out, what="checkpoint before")
     key, origin = _signer(values, out, note_before)
     before = None if note_before is None else _opened(note_before, key, origin, out)
@@ -65,11 +66,14 @@ def _signer(values: Values, out: str, note_before: bytes | None) -> tuple[Signin
 
 
 def _origin_of(log: str) -> str:
-    name = f"gatekeeper/{os.path.basename(log)}"
+    place = log if not is_remote(log) else address_of(log).target.partition("?")[0].rstrip("/")
+    name = f"gatekeeper/{os.path.basename(place)}"
     try:
         check_name(name)
     except ProofError:
-        raise UsageError(f"the log {log} gives no name to sign it with", remedy="name it with --origin") from None
+        raise UsageError(
+            f"the log {shown_log(log)} gives no name to sign it with", remedy="name it with --origin"
+        ) from None
     return name
 
 

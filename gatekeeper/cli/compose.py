@@ -8,6 +8,7 @@ import time
 
 from gatekeeper.cli.output import say_once
 from gatekeeper.errors import GatekeeperError, PolicyError, SnapshotError, StateUnreadableError, UsageError
+from gatekeeper.ledger.address import is_remote, only_remote, refuse_remote
 from gatekeeper.ledger.ndjson import NdjsonLedger
 from gatekeeper.model.canonical import digest
 from gatekeeper.model.document import parse_json
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from gatekeeper.model.policy import LoadedPolicy
     from gatekeeper.model.run import Run
     from gatekeeper.model.snapshot import Snapshot
-    from gatekeeper.ports import EventIndex, EvidenceSource, Ledger
+    from gatekeeper.ports import EventIndex, EvidenceSource, Ledger, SharedLedger
 
 STANDARD_INPUT = "-"
 
@@ -66,13 +67,30 @@ class TellingLedger(NdjsonLedger):
         return view
 
 
-def open_ledger(path: str, *, rotate_bytes: int | None = None) -> Ledger:
-    """The ledger that `--log` names; nothing is created before the first event."""
-    return open_file_ledger(path, rotate_bytes=rotate_bytes)
+def open_ledger(log: str, *, rotate_bytes: int | None = None) -> Ledger:
+    """The ledger that `--log` names; nothing is created before the first event.
+
+    Raises:
+        UsageError: its address cannot be read or needs what is not installed, or it is no file and is to be rotated.
+    """
+    if not is_remote(log):
+        return open_file_ledger(log, rotate_bytes=rotate_bytes)
+    if rotate_bytes is not None:
+        refuse_remote(log, what="it has no size to be rotated at", instead="leave --rotate-bytes and rotate_bytes out")
+    return open_shared_or_file(log)
+
+
+def open_shared_or_file(log: str) -> NdjsonLedger | SharedLedger:
+    """The same with what both kinds have besides the port. Raises UsageError."""
+    if not is_remote(log):
+        return open_file_ledger(log)
+    from gatekeeper.cli.remote import open_shared
+
+    return open_shared(log)
 
 
 def open_file_ledger(path: str, *, rotate_bytes: int | None = None) -> NdjsonLedger:
-    """The file ledger at *path*, for what only a file can do (`log rebuild`)."""
+    """The file ledger at *path*, for what only a file can do (`log rotate`)."""
     return TellingLedger(path, clock=SystemClock(), rotate_bytes=rotate_bytes)
 
 
@@ -224,10 +242,17 @@ def log_lines(
         may_match: lines in whose bytes it finds nothing to look for are passed over unparsed.
 
     Raises:
-        LogError: a file cannot be read.
+        LogError: a file cannot be read, a ledger cannot be reached.
     """
-    from gatekeeper.ledger.reading import raw_lines
     from gatekeeper.replay.lines import parse_line
+
+    remote = only_remote(paths)
+    if remote is not None:
+        from gatekeeper.cli.remote import log_lines_of
+
+        yield from log_lines_of(remote, may_match)
+        return
+    from gatekeeper.ledger.reading import raw_lines
 
     for path, number, data, is_terminated in raw_lines(paths):
         if may_match is None or not is_terminated or may_match(data):
@@ -250,6 +275,11 @@ def sealed_lines(path: str, after: int) -> Iterator[LogLine]:
 
 def log_index(paths: tuple[str, ...]) -> EventIndex | None:
     """The index over the events of the one log that `--log` names; None where the log itself must be read."""
+    remote = only_remote(paths)
+    if remote is not None:
+        from gatekeeper.cli.remote import open_shared
+
+        return open_shared(remote).index()
     if len(paths) != 1 or has_pattern(paths[0]):
         return None
     from gatekeeper.ledger.indexing import open_index
@@ -265,6 +295,10 @@ def logged_runs(paths: tuple[str, ...]) -> tuple[Sequence[Run], Sequence[str]]:
 
     One log is asked through its projection; several files are folded here, and nothing is written.
     """
+    remote = only_remote(paths)
+    if remote is not None:
+        view = open_ledger(remote).view()
+        return view.runs(), (*view.warnings, *(() if view.runs() else missing_log(remote)))
     if len(paths) == 1 and not has_pattern(paths[0]):
         view = open_ledger(paths[0]).view()
         return view.runs(), (*view.warnings, *missing_log(paths[0]))
@@ -275,9 +309,13 @@ def logged_runs(paths: tuple[str, ...]) -> tuple[Sequence[Run], Sequence[str]]:
 
 def missing_log(path: str) -> tuple[str, ...]:
     """What a person is told whose log does not exist yet, or is named wrongly."""
+    if is_remote(path):
+        from gatekeeper.cli.remote import no_event_words, open_shared
+
+        return () if open_shared(path).head()["seq"] else (no_event_words(path),)
     return () if os.path.exists(path) else (f"there is no log at {os.path.abspath(path)} yet",)
 
 
 def has_pattern(path: str) -> bool:
     """Whether a `--log` is a pattern over several files."""
-    return any(sign in path for sign in "*?[") and not os.path.exists(path)
+    return not is_remote(path) and any(sign in path for sign in "*?[") and not os.path.exists(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from gatekeeper.cli.compose import has_pattern, log_lines, open_ledger
+from gatekeeper.ledger.address import is_remote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 def damaged_lines(paths: tuple[str, ...]) -> list[LogLine]:
     """The lines that hold no event; one log is read for them only where its history is incomplete."""
     is_one = len(paths) == 1 and not has_pattern(paths[0])
-    if is_one and (open_ledger(paths[0]).view().is_complete or not os.path.exists(paths[0])):
+    is_there = is_one and (is_remote(paths[0]) or os.path.exists(paths[0]))
+    if is_one and (open_ledger(paths[0]).view().is_complete or not is_there):
         return []
     return [line for line in log_lines(paths) if is_damaged(line)]
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from gatekeeper.cli.compose import open_file_ledger, who_asks
+from gatekeeper.cli.compose import open_shared_or_file, who_asks
 from gatekeeper.cli.present import page_outcome, told
 from gatekeeper.errors import InputRefusedError
+from gatekeeper.ledger.address import only_remote, shown_log
 from gatekeeper.model.event import line_digest
 from gatekeeper.orchestrator.gate import accept_gap
 from gatekeeper.render.logs import head_page
@@ -21,7 +22,13 @@ if TYPE_CHECKING:
 
 def head(values: Values) -> Outcome:
     """`seq` and digest of the last event: noted elsewhere, they show a later cut."""
-    last = _last_event(values.texts("log"))
+    remote = only_remote(values.texts("log"))
+    if remote is not None:
+        from gatekeeper.cli.remote import last_line_of
+
+        last: LogLine | None = last_line_of(remote)
+    else:
+        last = _last_event(values.texts("log"))
     if last is None or last.event is None:
         raise InputRefusedError("the log has no event yet", remedy="make a first check, or name the log with --log")
     document: dict[str, Any] = {
@@ -37,10 +44,15 @@ def head(values: Values) -> Outcome:
 
 def stat(values: Values) -> Outcome:
     """Size, files, events, time span, counts, the chain, and what is kept beside the log."""
-    from gatekeeper.ledger.statistics import statistics
+    from gatekeeper.ledger.statistics import shared_statistics, statistics
     from gatekeeper.render.retention import stat_page
 
-    return page_outcome(stat_page(statistics(values.texts("log"))), values)
+    remote = only_remote(values.texts("log"))
+    if remote is None:
+        return page_outcome(stat_page(statistics(values.texts("log"))), values)
+    from gatekeeper.cli.remote import open_shared
+
+    return page_outcome(stat_page(shared_statistics(shown_log(remote), open_shared(remote).lines())), values)
 
 
 def _last_event(paths: tuple[str, ...]) -> LogLine | None:
@@ -62,7 +74,7 @@ def _last_event(paths: tuple[str, ...]) -> LogLine | None:
 
 def rebuild(values: Values) -> Outcome:
     """Fold all runs from the log again; with --accept-gap, let incomplete histories go on."""
-    ledger = open_file_ledger(values.text("log"))
+    ledger = open_shared_or_file(values.text("log"))
     view = ledger.rebuild()
     accepted = None
     warnings = tuple(view.warnings)
@@ -74,7 +86,7 @@ def rebuild(values: Values) -> Outcome:
         warnings = (*warnings, *view.warnings)
     incomplete = [run.run_id for run in view.runs() if run.history != "complete"]
     document = {
-        "log": values.text("log"),
+        "log": shown_log(values.text("log")),
         "runs": len(view.runs()),
         "complete": view.is_complete,
         "incomplete_runs": incomplete,

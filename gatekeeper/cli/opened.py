@@ -7,6 +7,7 @@ import sys
 from contextlib import contextmanager
 
 from gatekeeper.cli.progress import ReadingProgress
+from gatekeeper.ledger.address import only_remote
 from gatekeeper.ledger.compression import ZSTD, compression_of, content_blocks, zstd_library
 from gatekeeper.ledger.fsops import FileOps
 from gatekeeper.ledger.log_files import log_files
@@ -30,9 +31,15 @@ def opened_log(paths: tuple[str, ...], *, after: int = 0) -> Iterator[list[Sourc
     A live file that is rotated meanwhile is read on to its end, and what takes its name is not.
 
     Raises:
-        LogError: a file does not exist or cannot be read.
+        LogError: a file does not exist or cannot be read, a ledger cannot be reached.
         UsageError: one is zstd, and the library is not installed.
     """
+    remote = only_remote(paths)
+    if remote is not None:
+        from gatekeeper.cli.remote import source_of
+
+        yield [source_of(remote, after=after)]
+        return
     ops, sources = FileOps(), list[Source]()
     files = [file for file in log_files(paths, ops) if file.last_seq is None or file.last_seq > after]
     try:

@@ -7,6 +7,7 @@ import os
 from gatekeeper.cli.present import page_outcome, told
 from gatekeeper.cli.whole_file import replace_file
 from gatekeeper.errors import GoldenCaseError, LogError, PolicyError, UsageError
+from gatekeeper.ledger.address import shown_log
 from gatekeeper.model.document import is_document_file
 from gatekeeper.render.policy_test import made_page, suggestions_page
 from gatekeeper.review.golden.judge import judge
@@ -164,4 +165,4 @@ def _command(one: Suggestion, values: Values) -> list[str]:
     from gatekeeper.cli.tables.shared import DEFAULT_LOG
 
     logs = values.texts("log")
-    return words if logs == (DEFAULT_LOG,) else [*words, *(word for log in logs for word in ("--log", log))]
+    return words if logs == (DEFAULT_LOG,) else [*words, *(word for log in logs for word in ("--log", shown_log(log)))]

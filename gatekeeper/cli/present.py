@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from gatekeeper.cli.outcome import Outcome
+from gatekeeper.ledger.address import shown_log
 from gatekeeper.render import load
 from gatekeeper.render.answer import Answer as ShownAnswer
 from gatekeeper.render.answer import Standing, run_view
@@ -60,7 +61,7 @@ def shown(answer: Answer, *, log: str, loaded: LoadedPolicy | None = None) -> Sh
         event=answer.event,
         standing=_standing(answer),
         run=None if answer.run is None else run_view(answer.run, stages),
-        log=log,
+        log=shown_log(log),
         runbooks={} if loaded is None else _runbooks(loaded),
         why_not_recorded=" ".join(answer.warnings) if answer.is_unrecorded else None,
     )

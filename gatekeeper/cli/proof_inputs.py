@@ -6,6 +6,7 @@ import os
 
 from gatekeeper.cli.compose import read_bytes
 from gatekeeper.errors import LogError, ProofError, UsageError
+from gatekeeper.ledger.address import refuse_remote
 from gatekeeper.ledger.fsops import FileOps, write_durably
 from gatekeeper.proof.checkpoint import open_checkpoint, parse_checkpoint
 from gatekeeper.proof.keys import load_signing_key, load_verifier_key
@@ -24,6 +25,12 @@ PASSPHRASE = "GATEKEEPER_KEY_PASSPHRASE"  # noqa: S105 - the variable's name
 
 CHECKPOINT_SUFFIX = ".checkpoint"
 """What the name of the note beside a log ends with."""
+
+
+def beside(log: str, option: str) -> str:
+    """Where the note of a log is kept unless *option* says otherwise. Raises UsageError for what is no file (64)."""
+    refuse_remote(log, what="nothing can be kept beside it", instead=f"name the note's file with {option}")
+    return log + CHECKPOINT_SUFFIX
 
 
 def read_file(path: str, *, what: str) -> bytes:

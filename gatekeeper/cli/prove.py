@@ -9,7 +9,7 @@ from gatekeeper.cli.compose import STANDARD_INPUT, has_pattern
 from gatekeeper.cli.opened import opened_log, watched
 from gatekeeper.cli.outcome import Outcome
 from gatekeeper.cli.present import page_outcome
-from gatekeeper.cli.proof_inputs import CHECKPOINT_SUFFIX, read_file, read_public_keys, unchecked, write_file
+from gatekeeper.cli.proof_inputs import beside, read_file, read_public_keys, unchecked, write_file
 from gatekeeper.errors import InputRefusedError, LogDamagedError, ProofError, UsageError
 from gatekeeper.model.line import decode
 from gatekeeper.proof.merkle import inclusion_between, leaf_hash, line_leaf, verify_inclusion
@@ -65,7 +65,7 @@ def prove(values: Values) -> Outcome:
 def _beside(paths: tuple[str, ...]) -> str:
     if len(paths) > 1 or has_pattern(paths[0]):
         raise UsageError("several files have no checkpoint beside them", remedy="name it with --checkpoint")
-    return paths[0] + CHECKPOINT_SUFFIX
+    return beside(paths[0], "--checkpoint")
 
 
 def _index(line: LogLine, checkpoint: Checkpoint) -> int:

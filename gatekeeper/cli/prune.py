@@ -9,7 +9,9 @@ from gatekeeper.cli.compose import SystemClock
 from gatekeeper.cli.opened import opened_log, watched
 from gatekeeper.cli.present import page_outcome
 from gatekeeper.cli.proof_inputs import read_checkpoint, read_file
+from gatekeeper.cli.retention import IN_ONE_PIECE
 from gatekeeper.errors import InputRefusedError, LogError
+from gatekeeper.ledger.address import refuse_remote
 from gatekeeper.ledger.fsops import FileOps
 from gatekeeper.ledger.pruned import Pruned
 from gatekeeper.ledger.pruning import Cut, choose, finish, remove
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 def prune(values: Values) -> Outcome:
     """65 where the checkpoint does not cover what would go, or the log is not what it covers."""
+    refuse_remote(values.text("log"), what="nothing is removed from it", instead=IN_ONE_PIECE)
     path, ops = os.path.abspath(values.text("log")), FileOps()
     now = SystemClock().now()
     before_seq, before_time = values.before("before", now=now)

@@ -6,6 +6,7 @@ import os
 
 from gatekeeper.cli.output import say_once
 from gatekeeper.errors import LogDamagedError
+from gatekeeper.ledger.address import only_remote
 from gatekeeper.ledger.fsops import FileOps
 from gatekeeper.ledger.pruned import read_pruned
 from gatekeeper.ledger.segments import unreadable
@@ -21,6 +22,8 @@ def pruned_of(paths: tuple[str, ...]) -> Pruned | None:
     Raises:
         LogDamagedError, LogError: it cannot be read.
     """
+    if only_remote(paths) is not None:
+        return None  # nothing is ever removed there
     found = [one for one in map(_read, _logs(paths)) if one is not None]
     return max(found, key=lambda one: one.last_seq, default=None)
 

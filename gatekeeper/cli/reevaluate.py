@@ -68,7 +68,7 @@ def _told(outcomes: Sequence[HoldOutcome], values: Values) -> Outcome:
     answers = [outcome.answer for outcome in outcomes if outcome.answer is not None]
     worst = worst_verdict([answer.verdict for answer in answers])
     spoken = [words for answer in answers for words in words_for_people(answer)]
-    stderr = told((*missing_log(values.text("log")), *spoken))
+    stderr = told((*(() if outcomes else missing_log(values.text("log"))), *spoken))
     output = values.text("output")
     if output == "github" and answers:
         from gatekeeper.cli.github_files import write_github_files

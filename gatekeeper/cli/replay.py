@@ -9,6 +9,7 @@ from gatekeeper.cli.output import say_once
 from gatekeeper.cli.present import layout_of_output, page_outcome, told
 from gatekeeper.cli.pruned import known_pruned, last_seq_of
 from gatekeeper.errors import LogDamagedError, LogError, UsageError
+from gatekeeper.ledger.address import is_remote, shown_log
 from gatekeeper.model.exchange import LogLine
 from gatekeeper.model.indexed import IndexUnusableError
 from gatekeeper.model.line import decode
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from gatekeeper.cli.values import Values
     from gatekeeper.ledger.pruned import Pruned
     from gatekeeper.ports import EventIndex
+    from gatekeeper.replay.follow import FileTail, LedgerTail
     from gatekeeper.replay.group import GroupRow
     from gatekeeper.replay.holes import Holes
     from gatekeeper.replay.indexed import IndexedQuery
@@ -145,10 +147,22 @@ def _filter(values: Values) -> Filter:
     )
 
 
+def _tail(log: str) -> tuple[FileTail | LedgerTail, float]:
+    """What reads a growing log, and how often."""
+    from gatekeeper.replay.follow import FileTail, LedgerTail
+
+    if not is_remote(log):
+        return FileTail(log, sealed=lambda seq: sealed_lines(log, seq)), FOLLOW_SECONDS
+    from gatekeeper.cli.remote import follow_seconds, open_shared
+
+    ledger = open_shared(log)
+    return LedgerTail(shown_log(log), lambda seq: ledger.lines(after=seq)), follow_seconds(log)
+
+
 def _follow(values: Values, wanted: Filter) -> Iterator[str | bytes]:
     import time
 
-    from gatekeeper.replay.follow import FileTail, follow
+    from gatekeeper.replay.follow import follow
     from gatekeeper.replay.holes import Holes
 
     paths, output = values.texts("log"), values.text("output")
@@ -156,7 +170,7 @@ def _follow(values: Values, wanted: Filter) -> Iterator[str | bytes]:
         raise UsageError("--follow reads one log", remedy="give --log one file")
     if output == "json":
         raise UsageError("--follow has no end, and json is one document", remedy="use --output ndjson")
-    tail = FileTail(paths[0], sealed=lambda seq: sealed_lines(paths[0], seq))
+    tail, seconds = _tail(paths[0])
     holes = Holes(since=wanted.since, until=wanted.until)
 
     def read_new() -> Iterator[LogLine]:
@@ -172,7 +186,7 @@ def _follow(values: Values, wanted: Filter) -> Iterator[str | bytes]:
         tail.warnings.clear()
 
     def pause() -> bool:
-        time.sleep(FOLLOW_SECONDS)
+        time.sleep(seconds)
         return True
 
     render, layout = load(output), layout_of_output()

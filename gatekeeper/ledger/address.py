@@ -13,7 +13,7 @@ from gatekeeper.model.values import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 FILE, POSTGRESQL, GIT = "file", "postgresql", "git"
 
@@ -85,6 +85,34 @@ def address_of(log: str) -> Address:
     if not place.partition("?")[0].strip("/"):
         raise UsageError(f"{mask_url(log)} names no repository", remedy=f"give --log as {_KNOWN}")
     return Address(GIT, log, f"git+{mask_url(target)}#{branch}", target, branch)
+
+
+def shown_log(log: str) -> str:
+    """`--log` for people and machines: credentials masked."""
+    return address_of(log).shown if is_remote(log) else log
+
+
+def only_remote(logs: Sequence[str]) -> str | None:
+    """The address that `--log` is, None where it names files.
+
+    Raises:
+        UsageError: several were given, and one of them is an address (64).
+    """
+    for log in logs:
+        if is_remote(log):
+            if len(logs) == 1:
+                return log
+            raise UsageError(
+                f"{shown_log(log)} cannot be read together with other logs",
+                remedy="give one --log; gatekeeper log import brings the lines of another log into it",
+            )
+    return None
+
+
+def refuse_remote(log: str, *, what: str, instead: str) -> None:
+    """For what only a file knows. Raises UsageError for an address (64)."""
+    if is_remote(log):
+        raise UsageError(f"{shown_log(log)} is no file: {what}", remedy=instead)
 
 
 def state_path(address: Address, environ: Mapping[str, str] = os.environ) -> str:

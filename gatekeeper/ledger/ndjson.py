@@ -156,6 +156,13 @@ class NdjsonLedger:
         self._follower.settle()
         return rotate_now(self._follower, now=self._clock.now(), actor=actor, larger_than=larger_than)
 
+    def take_in(self, lines: Iterator[bytes]) -> int:
+        """Append lines of another log as they are; how many. Raises as `taking_in.take_in` does."""
+        from gatekeeper.ledger.taking_in import take_in
+
+        self._follower.settle()
+        return take_in(self._follower, lines, let_go=self._let_go)
+
     def head(self) -> Mapping[str, Any]:
         """The log's end: `seq` (0: no event), `digest` (the next `prev`), `ts`, `is_complete`."""
         self.view()

@@ -93,10 +93,40 @@ def statistics(paths: Sequence[str], ops: FileOps | None = None) -> dict[str, An
     if pruned is not None and missing[0]["from_seq"] > pruned.last_seq:
         pruned = None  # it was brought back
     sizes = [_size(calls, where_now(file, calls)) for file in files]
+    document = _document(
+        path or list(paths),
+        counts,
+        size=sum(sizes),
+        files=[_file(file, size) for file, size in zip(files, sizes, strict=True)],
+        missing=missing,
+        pruned=pruned,
+    )
+    return {**document, "projection": _projection(calls, path, state, sum(sizes)), "counted_by": source}
+
+
+def shared_statistics(log: str, lines: Iterable[bytes]) -> dict[str, Any]:
+    """The same of a ledger that is no file, by its lines; it has no files, and its state is its own business."""
+    counts, decode, size, last = Counts(), bulk_decoder(), 0, None
+    for last in lines:
+        size += len(last) + 1
+        _see_event(counts, decode(last))
+    counts.head_digest = None if last is None else line_digest(last)
+    return _document(log, counts, size=size, files=[], missing=counts.gaps())
+
+
+def _document(
+    log: str | list[str],
+    counts: Counts,
+    *,
+    size: int,
+    files: list[dict[str, Any]],
+    missing: list[dict[str, int]],
+    pruned: Pruned | None = None,
+) -> dict[str, Any]:
     return {
-        "log": path or list(paths),
-        "size_bytes": sum(sizes),
-        "files": [_file(file, size) for file, size in zip(files, sizes, strict=True)],
+        "log": log,
+        "size_bytes": size,
+        "files": files,
         "events": counts.events,
         "first_ts": counts.first_ts,
         "last_ts": counts.last_ts,
@@ -114,8 +144,8 @@ def statistics(paths: Sequence[str], ops: FileOps | None = None) -> dict[str, An
             "unchained": counts.unchained,
             "torn": counts.is_torn,
         },
-        "projection": _projection(calls, path, state, sum(sizes)),
-        "counted_by": source,
+        "projection": {"state": "none", "size_bytes": 0, "share": None},
+        "counted_by": "lines",
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from gatekeeper.model.line import is_chained
+from gatekeeper.model.line import is_chained, stated_seq
 from gatekeeper.replay.lines import is_blank, parse_line, seq_of
 
 TYPE_CHECKING = False
@@ -27,6 +27,30 @@ def follow(read_new: Callable[[], Iterable[LogLine]], pause: Callable[[], bool])
         yield from read_new()
         if not pause():
             return
+
+
+class LedgerTail:
+    """Asks a ledger that is no file for its lines, then for those that were appended.
+
+    Args:
+        source: its name for people.
+        lines_after: the lines behind a `seq`, without their newlines.
+
+    Attributes:
+        warnings: none ever: nothing is rotated or cut there.
+    """
+
+    def __init__(self, source: str, lines_after: Callable[[int], Iterable[bytes]]) -> None:
+        self.warnings: list[str] = []
+        self._source = source
+        self._lines_after = lines_after
+        self._seq = 0
+
+    def read(self) -> Iterator[LogLine]:
+        """The lines that have come since the last call. Raises what `lines_after` raises."""
+        for data in self._lines_after(self._seq):
+            self._seq = stated_seq(data) or self._seq + 1
+            yield parse_line(self._source, self._seq, data)
 
 
 class FileTail:

@@ -35,6 +35,7 @@ _TABLES: dict[tuple[str, ...], str] = {
     ("log", "stat"): "log",
     ("log", "metrics"): "metrics",
     ("log", "rebuild"): "log",
+    ("log", "import"): "exchange",
     ("log", "rotate"): "retention",
     ("log", "archive"): "retention",
     ("log", "prune"): "retention",
