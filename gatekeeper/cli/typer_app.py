@@ -20,6 +20,7 @@ from gatekeeper.cli.kinds import BadValueError, convert
 from gatekeeper.cli.parse import Parsed
 from gatekeeper.cli.spec import Argument, Command, Option
 from gatekeeper.errors import UsageError
+from gatekeeper.model.masking import mask_text
 from gatekeeper.version import __version__
 
 if TYPE_CHECKING:
@@ -197,4 +198,5 @@ def _usage_error(error: typer.TyperException) -> UsageError:
     else:
         message = str(getattr(error, "format_message", error.__str__)()).strip().removesuffix(".")
         message = message[:1].lower() + message[1:].replace(". Did you mean", "; did you mean")
-    return UsageError(" ".join(message.split()), remedy=f"see: {command} --help")
+    # it repeats what was typed, which may be a ledger's address with its password
+    return UsageError(mask_text(" ".join(message.split())), remedy=f"see: {command} --help")

@@ -1,0 +1,41 @@
+"""A log that is no file, for commands that are called in this process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gatekeeper.ledger.address import Address
+from gatekeeper.ports import Clock
+from tests.ledger.shared_file import SharedFile
+
+SECRET = "s3cret-Pa55"
+ADDRESS = f"postgresql://ci:{SECRET}@db.example/gate?sslpassword={SECRET}"
+SHOWN = "postgresql://***@db.example/gate?***"
+
+
+class Elsewhere:
+    """The double behind every address; what was opened, and whether it is reached."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+        self.opened: list[SharedFile] = []
+        place.mkdir()
+
+    @property
+    def path(self) -> Path:
+        """Where its lines stand."""
+        return self.place / "log"
+
+    def connect(self, address: Address, clock: Clock) -> SharedFile:
+        """In the place of `remote.connect`."""
+        self.opened.append(SharedFile(address, self.path, clock=clock))
+        return self.opened[-1]
+
+    def go(self, sign: str) -> None:
+        """`down` or `readonly`, until `back`."""
+        (self.place / sign).touch()
+
+    def back(self) -> None:
+        """All is well again."""
+        for sign in ("down", "readonly"):
+            (self.place / sign).unlink(missing_ok=True)
