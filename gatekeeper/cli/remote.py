@@ -14,12 +14,10 @@ from gatekeeper.model.line import stated_seq
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any
+    from collections.abc import Callable, Iterator
 
     from gatekeeper.ledger.address import Address
-    from gatekeeper.model.exchange import Expectation, LogLine, Receipt
-    from gatekeeper.model.policy import LoadedPolicy
+    from gatekeeper.model.exchange import LogLine
     from gatekeeper.ports import Clock, EventIndex, LedgerView, SharedLedger
     from gatekeeper.replay.blocks import Source
 
@@ -32,22 +30,21 @@ FOLLOW_SECONDS = {POSTGRESQL: 1.0}
 """How often a growing ledger is asked, by its kind."""
 _FOLLOW_SECONDS = 5.0  # a git remote: each look is a connection of its own
 
-_open: dict[str, TellingLedger] = {}
+_open: dict[str, SharedLedger] = {}
 
 
-class TellingLedger:
-    """A shared ledger that tells what it noticed as soon as it was read, and an outage once."""
+class Teller:
+    """Tells what a view noticed as soon as it was read, and spares the caller a second wait for the same outage."""
 
-    def __init__(self, ledger: SharedLedger) -> None:
-        self._ledger = ledger
+    def __init__(self) -> None:
         self._failed: tuple[LedgerUnreachableError, float] | None = None
 
-    def view(self) -> LedgerView:
-        """As `ports.Ledger.view`."""
+    def view(self, look: Callable[[], LedgerView]) -> LedgerView:
+        """What *look* gives. Raises what it raises."""
         if self._failed is not None and time.monotonic() - self._failed[1] < _SAME_OUTAGE_SECONDS:
             raise self._failed[0]
         try:
-            view = self._ledger.view()
+            view = look()
         except LedgerUnreachableError as error:
             self._failed = error, time.monotonic()
             raise
@@ -56,72 +53,34 @@ class TellingLedger:
             say_once(f"gatekeeper: {warning}")
         return view
 
-    def append(
-        self,
-        drafts: Sequence[Mapping[str, Any]],
-        *,
-        expect: Expectation | None,
-        policies: Sequence[LoadedPolicy] = (),
-        actor: str,
-    ) -> Receipt:
-        """As `ports.Ledger.append`."""
-        return self._ledger.append(drafts, expect=expect, policies=policies, actor=actor)
-
-    def leave_marker(self, drafts: Sequence[Mapping[str, Any]]) -> str | None:
-        """As `ports.Ledger.leave_marker`."""
-        return self._ledger.leave_marker(drafts)
-
-    def read(self, *, start: int = 1) -> Iterator[tuple[Mapping[str, Any], bytes]]:
-        """As `ports.Ledger.read`."""
-        return self._ledger.read(start=start)
-
-    def head(self) -> Mapping[str, Any]:
-        """As `ports.SharedLedger.head`."""
-        return self._ledger.head()
-
-    def lines(self, *, after: int = 0) -> Iterator[bytes]:
-        """As `ports.SharedLedger.lines`."""
-        return self._ledger.lines(after=after)
-
-    def line_digest_at(self, seq: int) -> str | None:
-        """As `ports.SharedLedger.line_digest_at`."""
-        return self._ledger.line_digest_at(seq)
-
-    def index(self) -> EventIndex | None:
-        """As `ports.SharedLedger.index`."""
-        return self._ledger.index()
-
-    def take_in(self, lines: Iterator[bytes]) -> int:
-        """As `ports.SharedLedger.take_in`."""
-        return self._ledger.take_in(lines)
-
-    def rebuild(self) -> LedgerView:
-        """As `ports.SharedLedger.rebuild`."""
-        return self._ledger.rebuild()
-
-    def close(self) -> None:
-        """As `ports.SharedLedger.close`."""
-        self._ledger.close()
-
 
 def connect(address: Address, clock: Clock) -> SharedLedger:
     """The ledger at *address*; nothing is reached yet. Raises UsageError where what it needs is not installed."""
+    teller = Teller()
     if address.kind == POSTGRESQL:
         from gatekeeper.ledger.postgres.ledger import PostgresLedger
 
-        return PostgresLedger(address, clock=clock)
+        class TellingPostgresLedger(PostgresLedger):
+            def view(self) -> LedgerView:
+                return teller.view(super().view)
+
+        return TellingPostgresLedger(address, clock=clock)
     from gatekeeper.ledger.git.ledger import GitLedger
 
-    return GitLedger(address, clock=clock)
+    class TellingGitLedger(GitLedger):
+        def view(self) -> LedgerView:
+            return teller.view(super().view)
+
+    return TellingGitLedger(address, clock=clock)
 
 
-def open_shared(log: str) -> TellingLedger:
+def open_shared(log: str) -> SharedLedger:
     """The ledger that an address names: the one of this call, whoever asks."""
     from gatekeeper.cli.compose import SystemClock
 
     ledger = _open.get(log)
     if ledger is None:
-        ledger = _open[log] = TellingLedger(connect(address_of(log), SystemClock()))
+        ledger = _open[log] = connect(address_of(log), SystemClock())
     return ledger
 
 
