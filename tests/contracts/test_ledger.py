@@ -14,6 +14,7 @@ from gatekeeper.model.exchange import ConflictError, Expectation
 from gatekeeper.model.run import RunState
 from gatekeeper.ports import Ledger
 from tests.doubles import MemoryLedger, StepClock
+from tests.lab.git import Bare, alone
 from tests.ledger.drafts import decision, policy, stop
 
 Make = Callable[[StepClock], Ledger]
@@ -25,11 +26,18 @@ def clock() -> StepClock:
     return StepClock()
 
 
-@pytest.fixture(params=["ndjson", "memory"])
+@pytest.fixture(params=["ndjson", "memory", "git"])
 def ledger(request: pytest.FixtureRequest, clock: StepClock, tmp_path: Path) -> Iterator[Ledger]:
     """Each implementation in turn, empty."""
     if request.param == "memory":
         yield MemoryLedger(clock=clock)
+        return
+    if request.param == "git":
+        with pytest.MonkeyPatch.context() as patch:
+            alone(patch, tmp_path)
+            git = Bare(tmp_path).ledger(clock=clock)
+            yield git
+            git.close()
         return
     ndjson = NdjsonLedger(str(tmp_path / "logs" / "decision.ndjson"), clock=clock)
     yield ndjson

@@ -1,0 +1,71 @@
+"""Making sure what has become of a push: taken, not taken, or nobody can tell."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from gatekeeper.errors import LedgerUnreachableError, LogError
+from gatekeeper.ledger.git.remote import Pushed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gatekeeper.ledger.git.remote import Remote
+
+_DOUBTS = 5
+"""How often a push without an answer is repeated: the same commit onto the same one, which can be taken once only."""
+
+_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.02, 2.0
+
+# What the receiving side says when another push has the branch's lock, or has just moved it.
+_AT_THE_SAME_MOMENT = (
+    "failed to update ref",
+    "cannot lock ref",
+    "failed to lock",
+    "incorrect old value",
+    "already exists",
+)
+
+
+def push_surely(remote: Remote, commit: str, *, expected: str | None) -> bool:
+    """Push; whether the branch stands at *commit*.
+
+    False: it stands elsewhere by now. It did not take the commit, or has gone on from it; what it holds tells.
+
+    Raises:
+        LogError: the other side refuses it; nothing was recorded.
+        LedgerUnreachableError: there is no answer: it may be recorded or not.
+    """
+    pushed = remote.push(commit, expected=expected)
+    for attempt in range(_DOUBTS):
+        if pushed.answer in {Pushed.TAKEN, Pushed.STOOD_THERE}:
+            return True
+        if pushed.answer == Pushed.NOT_EXPECTED:
+            return False
+        if pushed.answer == Pushed.REFUSED:
+            return _refused(remote, commit, expected, pushed.reason)
+        pause(attempt + 3)
+        pushed = remote.push(commit, expected=expected)
+    raise LedgerUnreachableError(
+        f"{remote.address.shown} did not answer a push: the event may be recorded or not ({pushed.reason})",
+        remedy="once it answers, ask the same again: an event that is recorded is not recorded twice",
+    )
+
+
+def pause(attempt: int) -> None:
+    """Let others go first: a random while, longer from attempt to attempt."""
+    longest = min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2 ** min(attempt, 10))
+    time.sleep(longest * int.from_bytes(os.urandom(2), "big") / 65535)
+
+
+def _refused(remote: Remote, commit: str, expected: str | None, reason: str) -> bool:
+    """A refusal by a rule, or by another push at the same moment? Where the branch stands tells."""
+    tip = remote.tip()
+    if tip == commit:
+        return True
+    if tip != expected or any(words in reason for words in _AT_THE_SAME_MOMENT):
+        return False
+    raise LogError(
+        f"{remote.address.shown} refuses to be written: {reason}",
+        remedy=f"nothing was recorded: let this user push to {remote.address.branch} (rules, hooks of the repository)",
+    )

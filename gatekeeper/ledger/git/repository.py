@@ -1,0 +1,96 @@
+"""The local repository: made when it is needed, thrown away when it does not work, kept from growing without end."""
+
+from __future__ import annotations
+
+import os
+
+from gatekeeper.errors import LogError
+from gatekeeper.ledger.git.history import UnreadableObjectsError
+from gatekeeper.ledger.git.remote import TIP_REF, words_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gatekeeper.ledger.git.command import Git
+    from gatekeeper.ledger.git.remote import Remote
+
+LEVEL_REF = "refs/gatekeeper/level"
+"""The commit with which the mirror was level after it was last fetched for: git keeps what stands here."""
+
+_SHA256_DIGITS = 64
+_LOOSE_OBJECTS = 4000
+_TOLD_BY = "17"  # objects are spread evenly over 256 directories: one of them tells how many there are
+
+
+class Repository:
+    """A bare repository that holds the newest commit of the branch and no more of its history than was made here."""
+
+    def __init__(self, git: Git, remote: Remote) -> None:
+        self._git = git
+        self._remote = remote
+        self._path = git.repository
+
+    def make(self, *, like: str | None = None) -> None:
+        """Make it where there is none.
+
+        Args:
+            like: id of a commit of the other side, whose kind of digest it must have.
+
+        Raises:
+            LogError: it cannot be made.
+        """
+        if os.path.exists(os.path.join(self._path, "HEAD")):
+            return
+        kind = "sha256" if like is not None and len(like) == _SHA256_DIGITS else "sha1"
+        ended = self._git.run("init", "--quiet", "--bare", "--template=", f"--object-format={kind}")
+        if ended.code != 0:
+            raise LogError(
+                f"{self._path} cannot be made: {words_of(ended)}",
+                remedy="make room, or let XDG_CACHE_HOME name a place that can be written",
+            )
+
+    def fetch(self, *, like: str | None) -> str:
+        """Get the newest commit of the branch; its id.
+
+        A repository that a killed process has left unusable (locks, half a file) is made anew.
+
+        Raises:
+            LedgerUnreachableError: the other side does not hand it over.
+        """
+        for is_last in (False, True):
+            self.make(like=like)
+            ended = self._remote.fetch()
+            if ended is None:
+                raise self._remote.unreachable("the log was not handed over in time")
+            if ended.code == 0:
+                return self._stands_at(TIP_REF)
+            if is_last:
+                raise self._remote.unreachable(words_of(ended))
+            self.throw_away()
+        raise AssertionError
+
+    def keep(self, commit: str) -> None:
+        """Let git keep what is needed to see later what has been added since *commit*."""
+        self._git.run("update-ref", LEVEL_REF, commit)
+
+    def throw_away(self) -> None:
+        """Remove it, whatever state it is in; what still works on it works on a directory without a name."""
+        import shutil
+
+        shutil.rmtree(self._path, ignore_errors=True)
+
+    def pack_sometimes(self) -> None:
+        """Let git pack what has gathered, beside us and without waiting for it."""
+        try:
+            count = len(os.listdir(os.path.join(self._path, "objects", _TOLD_BY)))
+        except OSError:
+            return
+        if count * 256 > _LOOSE_OBJECTS:
+            self._git.run(
+                "-c", f"gc.auto={_LOOSE_OBJECTS}", "-c", "gc.pruneExpire=1.day.ago", "gc", "--auto", "--quiet"
+            )
+
+    def _stands_at(self, ref: str) -> str:
+        ended = self._git.run("rev-parse", "--verify", "--quiet", ref)
+        if ended.code != 0:
+            raise UnreadableObjectsError(f"{ref} is not there")
+        return ended.out.decode("ascii").strip()

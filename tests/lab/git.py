@@ -1,0 +1,82 @@
+"""A bare git repository as a team would have it, and ledgers on a branch of it as runners without a common disk have."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from gatekeeper.ledger.address import address_of
+from gatekeeper.ledger.git.ledger import GitLedger
+from gatekeeper.ports import Clock
+from tests.doubles import StepClock
+
+BRANCH = "gatekeeper-log"
+
+
+def git(*arguments: str, directory: Path | None = None, data: bytes | None = None) -> str:
+    """What git prints, without the last newline; a failure fails the test."""
+    done = subprocess.run(["git", *arguments], cwd=directory, input=data, capture_output=True, check=False)
+    assert done.returncode == 0, (arguments, done.stderr.decode())
+    return done.stdout.decode().removesuffix("\n")
+
+
+def alone(patch: pytest.MonkeyPatch, directory: Path) -> None:
+    """Let nothing of this user's git and caches reach the test, and nothing of the test this user."""
+    patch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    patch.setenv("XDG_CACHE_HOME", str(directory / "cache"))
+    patch.setenv("XDG_STATE_HOME", str(directory / "state"))
+    for name in ("AUTHOR", "COMMITTER"):
+        patch.setenv(f"GIT_{name}_NAME", "somebody")
+        patch.setenv(f"GIT_{name}_EMAIL", "somebody@example.org")
+
+
+class Bare:
+    """One bare repository below *directory*."""
+
+    def __init__(self, directory: Path, name: str = "team.git") -> None:
+        self.path = directory / name
+        git("init", "--quiet", "--bare", str(self.path))
+
+    @property
+    def log(self) -> str:
+        """As `--log` takes it."""
+        return f"git+file://{self.path}"
+
+    def ledger(self, *, clock: Clock | None = None, cache: Path | None = None) -> GitLedger:
+        """A ledger on its branch; each *cache* is a machine of its own."""
+        place = str(cache) if cache is not None else None
+        return GitLedger(address_of(self.log), clock=clock or StepClock(), cache_directory=place)
+
+    def git(self, *arguments: str, data: bytes | None = None) -> str:
+        """What git prints when it is asked in this repository."""
+        return git("--git-dir", str(self.path), *arguments, data=data)
+
+    def tip(self) -> str:
+        """The commit at which the log's branch stands."""
+        return self.git("rev-parse", f"refs/heads/{BRANCH}")
+
+    def files(self) -> list[str]:
+        """Paths of all that the branch holds."""
+        return self.git("ls-tree", "-r", "--name-only", BRANCH).splitlines()
+
+    def log_bytes(self) -> bytes:
+        """All lines, read by nothing but git: the files in the order of their names."""
+        return b"".join(
+            subprocess.run(
+                ["git", "--git-dir", str(self.path), "cat-file", "blob", f"{BRANCH}:{path}"],
+                capture_output=True,
+                check=True,
+            ).stdout
+            for path in self.files()
+        )
+
+    def hook(self, name: str, script: str) -> None:
+        """Let the receiving side run *script* (of sh)."""
+        place = self.path / "hooks" / name
+        place.parent.mkdir(exist_ok=True)
+        place.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+        place.chmod(0o755)
