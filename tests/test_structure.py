@@ -176,7 +176,12 @@ def test_nobody_writes_decision_events_by_hand() -> None:
 def test_bytes_reach_the_log_through_the_ledger_only() -> None:
     """The durable write is called by the file ledger, and lines are encoded where they are sealed."""
     assert calls("append_durably") == {("gatekeeper.ledger.commit", "Committer")}
-    assert {module for module, _ in calls("seal_all")} == {"gatekeeper.ledger.commit", "gatekeeper.ledger.rotation"}
+    assert calls("push_surely") == {("gatekeeper.ledger.git.storing", "Storing")}
+    assert {module for module, _ in calls("seal_all")} == {
+        "gatekeeper.ledger.commit",
+        "gatekeeper.ledger.git.ledger",
+        "gatekeeper.ledger.rotation",
+    }
     assert {module for module, _ in calls("seal")} == {
         "gatekeeper.ledger.sealing",
         "gatekeeper.ledger.group_commit",  # what the lock's holder folds of another's event

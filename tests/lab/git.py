@@ -1,4 +1,4 @@
-"""A bare git repository as a team would have it, and ledgers on a branch of it as runners without a common disk have."""
+"""A bare git repository as a team would have it, and ledgers on a branch of it, as runners without a common disk do."""
 
 from __future__ import annotations
 
