@@ -15,11 +15,15 @@ from gatekeeper.model.line import stated_seq
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import TypeVar
 
     from gatekeeper.ledger.address import Address
+    from gatekeeper.ledger.projection_view import ProjectionView
     from gatekeeper.model.exchange import LogLine
-    from gatekeeper.ports import Clock, EventIndex, LedgerView, SharedLedger
+    from gatekeeper.ports import Clock, LedgerView, SharedLedger
     from gatekeeper.replay.blocks import Source
+
+    View = TypeVar("View", bound=LedgerView)
 
 _SAME_OUTAGE_SECONDS = 1.0
 """So long a ledger that was not reached is not tried again: a check looks twice, and each look may wait for a limit."""
@@ -39,7 +43,7 @@ class Teller:
     def __init__(self) -> None:
         self._failed: tuple[LedgerUnreachableError, float] | None = None
 
-    def view(self, look: Callable[[], LedgerView]) -> LedgerView:
+    def view(self, look: Callable[[], View]) -> View:
         """What *look* gives. Raises what it raises."""
         if self._failed is not None and time.monotonic() - self._failed[1] < _SAME_OUTAGE_SECONDS:
             raise self._failed[0]
@@ -55,7 +59,7 @@ class Teller:
 
 
 def connect(address: Address, clock: Clock) -> SharedLedger:
-    """The ledger at *address*; nothing is reached yet. Raises UsageError where what it needs is not installed."""
+    """The ledger at *address*; nothing is waited for yet. Raises UsageError where what it needs is not installed."""
     teller = Teller()
     if address.kind == POSTGRESQL:
         from gatekeeper.ledger.postgres.ledger import PostgresLedger
@@ -68,10 +72,12 @@ def connect(address: Address, clock: Clock) -> SharedLedger:
     from gatekeeper.ledger.git.ledger import GitLedger
 
     class TellingGitLedger(GitLedger):
-        def view(self) -> LedgerView:
+        def view(self) -> ProjectionView:
             return teller.view(super().view)
 
-    return TellingGitLedger(address, clock=clock)
+    ledger = TellingGitLedger(address, clock=clock)
+    ledger.look_ahead()  # git starts and asks while the policy is read
+    return ledger
 
 
 def open_shared(log: str) -> SharedLedger:

@@ -82,9 +82,9 @@ def address_of(log: str) -> Address:
     branch = fragment or DEFAULT_BRANCH
     _check_branch(branch, shown=mask_url(log))
     target = f"{transport}://{place}"
-    if not place.partition("?")[0].strip("/"):
+    if not place.partition("?")[0].partition("/")[2].strip("/"):  # nor has one with a bare # in its password
         raise UsageError(f"{mask_url(log)} names no repository", remedy=f"give --log as {_KNOWN}")
-    return Address(GIT, log, f"git+{mask_url(target)}#{branch}", target, branch)
+    return Address(GIT, log, mask_url(f"git+{target}#{branch}"), target, branch)
 
 
 def shown_log(log: str) -> str:

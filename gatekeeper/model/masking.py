@@ -23,6 +23,8 @@ _ADDRESS_KEYS = frozenset({"endpoint", "url"})
 def mask_url(url: str, *, keep_query: bool = False) -> str:
     """Hide userinfo, query and fragment: `https://ci:secret@host/p?token=x` -> `https://***@host/p?***`.
 
+    The fragment of an address of git (`git+https://host/log.git#branch`) names a branch, and stays.
+
     Args:
         url: an address, with or without a scheme; other text comes back as it is.
         keep_query: for addresses that people wrote to be followed (runbooks): only the userinfo is hidden.
@@ -36,7 +38,9 @@ def mask_url(url: str, *, keep_query: bool = False) -> str:
     start = f"{match['scheme'] or ''}//"
     if end:
         start += f"{MASK}@"
-    return start + _mask_tail(rest[end:], keep_query=keep_query)
+    is_git = (match["scheme"] or "").lower().startswith("git+")
+    tail, mark, branch = rest[end:].partition("#") if is_git else (rest[end:], "", "")
+    return start + _mask_tail(tail, keep_query=keep_query) + mark + branch
 
 
 def mask_text(text: str) -> str:

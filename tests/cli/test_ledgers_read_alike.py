@@ -5,17 +5,21 @@ from __future__ import annotations
 import json
 import shlex
 import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from gatekeeper.cli import remote, tables
 from gatekeeper.cli.app import run
+from gatekeeper.ledger.address import shown_log
 from gatekeeper.model.canonical import canonical_bytes
-from tests.cli.elsewhere import ADDRESS, SECRET, SHOWN, Elsewhere
-from tests.ledger.drafts import decision
-from tests.replay.builder import POLICY, RUN, LogBuilder, rollout, write
+from tests.cli.elsewhere import ADDRESS, SECRET, Elsewhere
+from tests.lab.git import Bare, alone
+from tests.replay.builder import BLIND, POLICY, RUN, LogBuilder, rollout, write
 
+LOG = "file.ndjson"
 COMMANDS = [
     ["status"],
     ["status", RUN],
@@ -43,30 +47,51 @@ COMMANDS = [
 FORMATS = ["text", "json", "ndjson", "markdown"]
 
 
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working directory."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+@dataclass
+class Site:
+    """The same log in a file and in another ledger."""
+
+    kind: str
+    address: str
+
+    @property
+    def shown(self) -> str:
+        """What people see of the address."""
+        return shown_log(self.address)
+
+    def named(self, text: str) -> str:
+        """The text with the file's name in the place of the address, quoted for a shell or not."""
+        return text.replace(shlex.quote(self.shown), LOG).replace(self.shown, LOG)
 
 
-@pytest.fixture
-def log(place: Path) -> str:
-    """The example log in a file, with a hold that is open."""
-    (place / "policy.json").write_bytes(canonical_bytes({**POLICY, "policy_version": "2026-03-01"}))
-    write(place / "file.ndjson", rollout())
-    assert run(["status", "--log", "file.ndjson"]) == 0  # which tells once that its state was made
-    return "file.ndjson"
+def lines() -> list[bytes]:
+    """The example, and a hold that is open."""
+    log = LogBuilder()
+    log.lines = rollout()
+    held = log.policy({**POLICY, "policy_version": "3"})
+    log.decision(held, "DRY_RUN", BLIND, run_id="exp-9:A:3")
+    return log.lines
 
 
-@pytest.fixture
-def address(log: str, elsewhere: Elsewhere, capfd: pytest.CaptureFixture[str]) -> str:
-    """The same log elsewhere."""
-    assert not elsewhere.path.exists()
-    assert run(["log", "import", log, "--log", ADDRESS]) == 0
-    assert run(["status", "--log", ADDRESS]) == 0
-    capfd.readouterr()
-    return ADDRESS
+@pytest.fixture(scope="module", params=["double", "git"])
+def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A working directory; the log in its file is what the other ledger imports."""
+    place = tmp_path_factory.mktemp(request.param)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        patch.setenv("COLUMNS", "2000")  # an address is longer than a file's name
+        Path("policy.json").write_bytes(canonical_bytes({**POLICY, "policy_version": "2026-03-01"}))
+        write(Path(LOG), lines())
+        address = ADDRESS
+        if request.param == "git":
+            alone(patch, place)
+            address = Bare(place).log
+        else:
+            patch.setattr(remote, "connect", Elsewhere(place / "elsewhere").connect)
+        assert run(["log", "import", LOG, "--log", address]) == 0
+        for log in (LOG, address):
+            assert run(["status", "--log", log]) == 0  # which tells once that its state was made
+        yield Site(request.param, address)
 
 
 def printed(capfd: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
@@ -76,15 +101,8 @@ def printed(capfd: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, s
     return code, captured.out, captured.err
 
 
-def named(text: str, log: str) -> str:
-    """The text with the file's name in the place of the address, quoted for a shell or not."""
-    return text.replace(shlex.quote(SHOWN), log).replace(SHOWN, log)
-
-
 def formats_of(words: list[str]) -> list[str]:
     """Those that the command has."""
-    from gatekeeper.cli import tables
-
     command = tables.find(words)
     assert command is not None
     choices = next((option.choices for option in command.options if option.name == "output"), ())
@@ -97,170 +115,68 @@ def formats_of(words: list[str]) -> list[str]:
     ids=lambda value: " ".join(value) if isinstance(value, list) else value,
 )
 def test_a_command_says_the_same_of_a_log_wherever_it_is(
-    words: list[str], output: str, log: str, address: str, capfd: pytest.CaptureFixture[str]
+    words: list[str], output: str, site: Site, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Only the log's name is another, and it is masked."""
     asked = [*words, *(["-o", output] if output else [])]
-    code, out, err = printed(capfd, *asked, "--log", address)
+    code, out, err = printed(capfd, *asked, "--log", site.address)
     assert SECRET not in out + err
-    ours = printed(capfd, *asked, "--log", log)
-    assert (code, named(out, log), named(err, log)) == ours
+    ours = printed(capfd, *asked, "--log", LOG)
+    assert (code, site.named(out), site.named(err)) == ours
 
 
-def test_stat_counts_the_same(log: str, address: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_stat_counts_the_same(site: Site, capfd: pytest.CaptureFixture[str]) -> None:
     """Events, times, verdicts, kinds, chain and size; a ledger elsewhere has neither files nor a state beside it."""
-    ours, theirs = (json.loads(printed(capfd, "log", "stat", "-o", "json", "--log", one)[1]) for one in (log, address))
+    ours, theirs = (
+        json.loads(printed(capfd, "log", "stat", "-o", "json", "--log", one)[1]) for one in (LOG, site.address)
+    )
     same = {"size_bytes", "events", "first_ts", "last_ts", "verdicts", "kinds", "chain"}
     assert {key: theirs[key] for key in same} == {key: ours[key] for key in same}
-    assert (theirs["log"], theirs["files"]) == (SHOWN, [])
-    assert run(["log", "stat", "--log", address]) == 0
+    assert (theirs["log"], theirs["files"]) == (site.shown, [])
+    assert run(["log", "stat", "--log", site.address]) == 0
 
 
-def test_checkpoint_and_proof_are_the_same(log: str, address: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_checkpoint_and_proof_are_the_same(site: Site, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """A note that was signed for the file holds for the ledger that the log was moved to, and its proofs, too."""
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", "key"], check=True)
-    sign = ["log", "checkpoint", "--key", "key", "--origin", "gate"]
-    assert run([*sign, "--log", log, "--out", "note"]) == 0
-    assert run([*sign, "--log", address, "--out", "note2"]) == 0
-    assert Path("note").read_bytes() == Path("note2").read_bytes()
-    assert run(["verify", "--checkpoint", "note", "--public-key", "key.pub", "--origin", "gate", "--log", address]) == 0
-    for name, one in (("proof", log), ("proof2", address)):
-        prove = ["log", "prove", "3", "--checkpoint", "note", "--with-line", "--out", name, "--log", one]
+    key, notes = str(tmp_path / "key"), [tmp_path / "note", tmp_path / "note2"]
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
+    sign, named = ["log", "checkpoint", "--key", key], ["--origin", "gate"]
+    proofs = [tmp_path / "proof", tmp_path / "proof2"]
+    for log, note, proof in zip((LOG, site.address), notes, proofs, strict=True):
+        assert run([*sign, *named, "--log", log, "--out", str(note)]) == 0
+        prove = ["log", "prove", "3", "--checkpoint", str(notes[0]), "--with-line", "--out", str(proof), "--log", log]
         assert run(prove) == 0
-    assert Path("proof").read_bytes() == Path("proof2").read_bytes()
+    assert notes[0].read_bytes() == notes[1].read_bytes()
+    assert proofs[0].read_bytes() == proofs[1].read_bytes()
+    verify = ["verify", "--checkpoint", str(notes[0]), "--public-key", f"{key}.pub", *named, "--log", site.address]
+    assert run(verify) == 0
     capfd.readouterr()
-    assert printed(capfd, *sign, "--log", address)[0] == 64
-    code, _, err = printed(capfd, "log", "prove", "3", "--log", address)
+    assert printed(capfd, *sign, "--log", site.address)[0] == 64
+    code, _, err = printed(capfd, "log", "prove", "3", "--log", site.address)
     assert (code, "--checkpoint" in err) == (64, True)
 
 
-def test_a_changed_line_elsewhere_is_found_by_verify(
-    address: str, elsewhere: Elsewhere, capfd: pytest.CaptureFixture[str]
+def test_an_import_keeps_bytes_and_chain_between_all_ledgers(
+    site: Site, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """It reads the ledger itself: nothing that was kept of it vouches for its lines."""
-    elsewhere.path.write_bytes(elsewhere.path.read_bytes().replace(b'"actor":"', b'"actor":"x', 1))
-    code, out, _ = printed(capfd, "verify", "--log", address)
-    assert (code, SHOWN in out) == (65, True)
+    """File, elsewhere, file, and all of it once more: nothing is new then."""
+    back = tmp_path / "back.ndjson"
+    assert run(["log", "import", site.address, "--log", str(back)]) == 0
+    assert back.read_bytes() == Path(LOG).read_bytes()
+    capfd.readouterr()
+    code, out, _ = printed(capfd, "log", "import", str(back), "--log", site.address, "-o", "json")
+    assert (code, json.loads(out)["events"], json.loads(out)["known"]) == (0, 0, len(lines()))
 
 
-@pytest.mark.usefixtures("elsewhere")
-def test_an_empty_ledger_says_so_by_its_masked_name(capfd: pytest.CaptureFixture[str]) -> None:
-    """A person who has named the wrong database or branch must see it."""
-    for words in (["status"], ["queue"], ["reevaluate"]):
-        code, _, err = printed(capfd, *words, "--log", ADDRESS)
-        assert (code, f"the log at {SHOWN} has no event yet" in err, SECRET in err) == (0, True, False), words
-    assert printed(capfd, "log", "head", "--log", ADDRESS)[0] == 65
-
-
-def test_rebuild_folds_the_lines_anew(address: str, elsewhere: Elsewhere, capfd: pytest.CaptureFixture[str]) -> None:
-    """With --accept-gap it appends its event there, as in a file."""
-    code, out, _ = printed(capfd, "log", "rebuild", "--accept-gap", "tried", "--log", address, "-o", "json")
-    document = json.loads(out)
-    assert (code, document["log"], document["complete"]) == (0, SHOWN, True)
-    assert document["accepted_by"].startswith("action")
-    assert len(elsewhere.path.read_bytes().splitlines()) == len(rollout()) + 1
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["log", "rotate"],
-        ["log", "archive"],
-        ["log", "prune", "--before", "3", "--checkpoint", "note", "--public-key", "key.pub"],
-        ["stop", "r", "--reason", "x", "--rotate-bytes", "1MiB"],
-    ],
-    ids=lambda words: " ".join(words[:2]),
-)
-def test_what_only_a_file_knows_is_wrong_usage_elsewhere(
-    words: list[str], elsewhere: Elsewhere, capfd: pytest.CaptureFixture[str]
+def test_a_fork_is_refused_and_named_by_every_ledger(
+    site: Site, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """64 with what to do instead, before anything is reached."""
-    code, _, err = printed(capfd, *words, "--log", ADDRESS)
-    assert (code, SHOWN in err, SECRET in err) == (64, True, False)
-    assert elsewhere.opened == []
-
-
-@pytest.mark.parametrize(
-    "command", [["status"], ["replay"], ["verify"], ["log", "stat"], ["log", "head"], ["explain", "1"]]
-)
-def test_several_logs_with_one_elsewhere_are_wrong_usage(
-    command: list[str], log: str, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """They would be read one by one and their chains taken for one."""
-    code, _, err = printed(capfd, *command, "--log", log, "--log", ADDRESS)
-    assert (code, "log import" in err, SECRET in err) == (64, True, False)
-
-
-def test_a_growing_ledger_is_followed(
-    address: str, elsewhere: Elsewhere, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """Each new line once, in order, as soon as it is looked for."""
-    import time
-
-    lines = len(rollout())
-
-    def append_meanwhile(_seconds: float) -> None:
-        if len(elsewhere.path.read_bytes().splitlines()) == lines + 2:
-            raise KeyboardInterrupt
-        elsewhere.opened[-1].append([decision(f"new{time.monotonic_ns()}")], expect=None, actor="t")
-
-    monkeypatch.setattr(time, "sleep", append_meanwhile)
-    code, out, _ = printed(capfd, "replay", "--follow", "-o", "ndjson", "--kind", "decision", "--log", address)
-    decisions = [line for line in elsewhere.path.read_bytes().splitlines() if b'"kind":"decision"' in line]
-    assert code == 130
-    assert out.encode().splitlines() == decisions
-
-
-def test_every_connection_is_given_up_when_the_command_ends(address: str, elsewhere: Elsewhere) -> None:
-    """One for each call, however many readers it has; also where the call fails."""
-    elsewhere.opened.clear()
-    assert run(["status", RUN, "--log", address]) == 0
-    assert [one.is_closed for one in elsewhere.opened] == [True]
-    assert run(["explain", "nothing", "--log", address]) == 65
-    assert [one.is_closed for one in elsewhere.opened] == [True, True]
-
-
-@pytest.mark.usefixtures("address")
-def test_the_configuration_names_the_ledger_once(
-    log: str, place: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """gatekeeper.toml and GATEKEEPER_LOG take an address as --log does."""
-    expected = printed(capfd, "replay", "--log", log)
-    (place / "gatekeeper.toml").write_text(f'log = "{ADDRESS}"\n')
-    assert printed(capfd, "replay") == expected
-    (place / "gatekeeper.toml").unlink()
-    monkeypatch.setenv("GATEKEEPER_LOG", ADDRESS)
-    assert printed(capfd, "replay") == expected
-    monkeypatch.setenv("GATEKEEPER_LOG", ADDRESS.replace("postgresql:", "mysql:"))
-    code, _, err = printed(capfd, "replay")
-    assert (code, SECRET in err) == (64, False)
-
-
-def test_an_import_goes_both_ways_and_never_forks(
-    log: str, address: str, place: Path, elsewhere: Elsewhere, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """File, elsewhere, file: the same bytes; a log that went on elsewhere is refused, its first seq named."""
-    code, out, _ = printed(capfd, "log", "import", address, "--log", "back.ndjson", "-o", "json")
-    head: dict[str, Any] = json.loads(printed(capfd, "log", "head", "-o", "json", "--log", log)[1])
-    assert (code, json.loads(out)) == (
-        0,
-        {
-            "source": SHOWN,
-            "log": "back.ndjson",
-            "events": len(rollout()),
-            "known": 0,
-            "first_seq": 1,
-            "last_seq": len(rollout()),
-            "head": {"seq": head["seq"], "digest": head["digest"]},
-        },
-    )
-    assert (place / "back.ndjson").read_bytes() == (place / log).read_bytes()
-    other = LogBuilder()
-    other.add(decision("other"))
-    write(place / "other.ndjson", other.lines)
-    before = elsewhere.path.read_bytes()
-    code, _, err = printed(capfd, "log", "import", "other.ndjson", "--log", address)
-    assert (code, "differ from seq 1 on" in err, SHOWN in err) == (65, True, True)
-    assert elsewhere.path.read_bytes() == before
-    assert printed(capfd, "log", "import", address, "--log", address)[0] == 64
-    assert printed(capfd, "log", "import", log, "--log", f"./{log}")[0] == 64
+    """65 with the first seq that differs, and not a line more than before."""
+    log = LogBuilder()
+    log.lines = lines()[:4]
+    log.stop(log.policy(), RUN, "CANARY_10")
+    fork = write(tmp_path / "fork.ndjson", log.lines)
+    code, _, err = printed(capfd, "log", "import", str(fork), "--log", site.address)
+    assert (code, "differ from seq 5 on" in err, site.shown in err) == (65, True, True)
+    ours = printed(capfd, "log", "head", "-o", "json", "--log", LOG)[1]
+    assert site.named(printed(capfd, "log", "head", "-o", "json", "--log", site.address)[1]) == ours

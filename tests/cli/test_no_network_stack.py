@@ -53,6 +53,7 @@ RUN = "exp-42:B:2026-02-18"
 WITHOUT_EVIDENCE = {
     "explain": ["explain", f"{RUN}:DRY_RUN"],
     "log head": ["log", "head"],
+    "log import": ["log", "import", str(ROOT / "logs" / "example.ndjson"), "--log", "imported.ndjson"],
     "log metrics": ["log", "metrics"],
     "log rebuild": ["log", "rebuild"],
     "log stat": ["log", "stat"],

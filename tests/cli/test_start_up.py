@@ -16,6 +16,7 @@ def test_a_check_does_not_load_what_it_does_not_need() -> None:
     loaded = set(result.stdout.decode().split())
     assert result.returncode == 0
     assert "gatekeeper.cli.parse" in loaded
+    assert not {name for name in loaded if name.startswith(("gatekeeper.cli.remote", "gatekeeper.ledger.git"))}
     assert not HEAVY & loaded
 
 

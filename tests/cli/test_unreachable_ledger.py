@@ -84,7 +84,7 @@ def test_a_ledger_that_comes_back_is_asked_again(elsewhere: Elsewhere, monkeypat
 
     ledger = remote.open_shared(ADDRESS)
     moments = iter([0.0, 0.5, 1.5])
-    monkeypatch.setattr(remote.time, "monotonic", lambda: next(moments))
+    monkeypatch.setattr("gatekeeper.cli.remote.time.monotonic", lambda: next(moments))
     elsewhere.go("down")
     with pytest.raises(LedgerUnreachableError):
         ledger.view()

@@ -21,6 +21,7 @@ IN_A_CHECKOUT = [
     "docs/guides/backtest.md",
     "docs/guides/holds.md",
     "docs/guides/incident-replay.md",
+    "docs/guides/ledgers.md",
     "docs/guides/policy-diff.md",
     "docs/guides/policy-review.md",
     "docs/guides/policy-test.md",
@@ -60,7 +61,8 @@ def test_the_first_session_works_in_an_empty_directory(page: str, tmp_path: Path
 
 def _carry_out(page: str, directory: Path) -> None:
     transcript = commands(page)
-    wrong = differences(transcript, carry_out(transcript, str(directory)))
+    elsewhere = {f"XDG_{name}_HOME": str(directory / f".{name.lower()}") for name in ("CACHE", "STATE")}
+    wrong = differences(transcript, carry_out(transcript, str(directory), **elsewhere))
     assert not wrong, "\n\n".join(wrong)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from gatekeeper.errors import UsageError
 from gatekeeper.ledger.address import address_of, cache_path, is_remote, state_path
+from gatekeeper.model.masking import mask_text
 
 HOME = {"HOME": "/home/ci"}
 
@@ -43,11 +44,13 @@ def test_an_address_of_one_kind_is_never_taken_for_another(log: str, kind: str, 
         ("git+https://x-token:s3cret@host/a.git#log", "git+https://***@host/a.git#log"),
         ("git+https://host/a.git?key=s3cret", "git+https://host/a.git?***#gatekeeper-log"),
         ("postgresql://ci:s3/cr@et@db/gate", "postgresql://***@db/gate"),
+        ("git+ssh://git@host/a.git#log", "git+ssh://***@host/a.git#log"),
     ],
 )
 def test_what_is_shown_of_an_address_holds_no_secret(log: str, shown: str) -> None:
-    """An error message in a CI job's log is read by many."""
+    """An error message in a CI job's log is read by many; masked once more where it is printed, it stays as it is."""
     assert address_of(log).shown == shown
+    assert mask_text(f"see {shown}") == f"see {shown}"
 
 
 @pytest.mark.parametrize(
@@ -84,11 +87,22 @@ def test_branches_are_the_ones_that_git_takes() -> None:
             assert done.returncode == 0, name
 
 
-@pytest.mark.parametrize("log", ["git+file://", "git+file:///", "git+ssh://#log", "git+https://?a=b#log"])
+@pytest.mark.parametrize(
+    "log",
+    [
+        "git+file://",
+        "git+file:///",
+        "git+ssh://#log",
+        "git+https://?a=b#log",
+        "git+ssh://host",
+        "git+https://u:s3#cret@host/a",
+    ],
+)
 def test_an_address_without_a_repository_is_refused(log: str) -> None:
     """Git would say so only after it was started, in its own words."""
-    with pytest.raises(UsageError, match="names no repository"):
+    with pytest.raises(UsageError, match="names no repository") as caught:
         address_of(log)
+    assert "cret@" not in caught.value.message
 
 
 def test_a_marker_is_found_again_after_the_password_or_token_has_changed() -> None:
