@@ -165,8 +165,7 @@ class GitLedger:
 
     def line_digest_at(self, seq: int) -> str | None:
         """Digest of the line with this seq (`sha256:…`); None when there is none."""
-        if self.view() is None:
-            return None
+        self.view()
         found = self._mirror.digest_at(seq)
         return None if found is None else f"sha256:{found.hex()}"
 
@@ -192,7 +191,7 @@ class GitLedger:
             for part in parts_of(lines):
                 lock = self._lock()
                 try:
-                    self._storing.store(lambda fold, part=part: sealed_lines(part, fold))  # type: ignore[misc]
+                    self._storing.store(lambda fold, part=part: sealed_lines(part, fold, shown=self.address.shown))  # type: ignore[misc]
                 finally:
                     self._unlock(lock)
                 count += len(part)
@@ -270,7 +269,7 @@ class GitLedger:
             lock = self._lock()
             try:
                 tip = self._tip()
-                return None if tip is None else self._repository.fetch(like=tip)
+                return tip if tip is None or self._repository.holds(tip) else self._repository.fetch(like=tip)
             finally:
                 close_quietly(self._ops, lock)
         except OSError as error:

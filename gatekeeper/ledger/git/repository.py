@@ -68,6 +68,10 @@ class Repository:
             self.throw_away()
         raise AssertionError
 
+    def holds(self, commit: str) -> bool:
+        """Whether it has this commit, and with it all that it holds."""
+        return os.path.exists(self._path) and self._git.run("cat-file", "-e", f"{commit}^{{commit}}").code == 0
+
     def keep(self, commit: str) -> None:
         """Let git keep what is needed to see later what has been added since *commit*."""
         self._git.run("update-ref", LEVEL_REF, commit)

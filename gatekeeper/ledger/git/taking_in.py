@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from gatekeeper.errors import LogDamagedError
-from gatekeeper.ledger.chain import break_between, seq_of
+from gatekeeper.ledger.importing import Chained
 from gatekeeper.ledger.sealing import Sealed
-from gatekeeper.model.event import line_digest
-from gatekeeper.model.line import bulk_decoder, is_blank, is_chained
-from gatekeeper.model.segment import is_head
+from gatekeeper.model.line import is_blank
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,30 +31,19 @@ def parts_of(lines: Iterator[bytes]) -> Iterator[list[bytes]]:
         yield part
 
 
-def sealed_lines(part: Sequence[bytes], fold: Fold) -> Sealed:
+def sealed_lines(part: Sequence[bytes], fold: Fold, *, shown: str) -> Sealed:
     """The lines with their events, once each is known to continue the log.
+
+    Args:
+        shown: the log, for people.
 
     Raises:
         LogDamagedError: one does not.
     """
-    decode, sealed = bulk_decoder(), Sealed()
-    seq, digest = fold.head.seq, fold.head.digest
+    sealed, head = Sealed(), fold.head
+    chain = Chained(head.seq, head.digest) if head.seq else Chained()
     for line in part:
-        event = decode(line)
-        if event is None or not is_chained(event):
-            raise _refused(f"a line behind seq {seq} is no event of a chain")
-        problem = break_between(event, seq=seq, digest=digest)
-        if problem is not None and not (seq == 0 and is_head(event)):  # a pruned log begins with its segment's head
-            raise _refused(f"the line behind seq {seq} {problem}")
-        seq, digest = seq_of(event) or 0, line_digest(line)
-        sealed.events.append(event)
+        sealed.events.append(chain.take(line, shown))
         sealed.lines.append(line)
-        sealed.digests.append(digest)
+        sealed.digests.append(chain.digest)
     return sealed
-
-
-def _refused(what: str) -> LogDamagedError:
-    return LogDamagedError(
-        f"{what}: it does not continue the log as it is by now",
-        remedy="if others append to this log, let them rest; then import again: it goes on where the log ends",
-    )
