@@ -9,7 +9,7 @@ import threading
 import pytest
 from hypothesis import settings
 
-pytest_plugins = ["tests.lab.fixtures"]
+pytest_plugins = ["tests.lab.fixtures", "tests.ledger.postgres_logs"]
 
 # A CI system states actors and files there, a developer may have defaults: tests set what they need.
 for _name in list(os.environ):

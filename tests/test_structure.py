@@ -174,11 +174,13 @@ def test_nobody_writes_decision_events_by_hand() -> None:
 
 
 def test_bytes_reach_the_log_through_the_ledger_only() -> None:
-    """The durable write is called by the file ledger, and lines are encoded where they are sealed."""
+    """The durable write is called by the ledgers, and lines are encoded where they are sealed."""
     assert calls("append_durably") == {
         ("gatekeeper.ledger.commit", "Committer"),
         ("gatekeeper.ledger.taking_in", "_append"),  # lines that another ledger has sealed
     }
+    assert calls("insert_event") == {("gatekeeper.ledger.postgres.writing", "Writer")}
+    assert {module for module, _ in calls("copy_changes")} == {"gatekeeper.ledger.postgres.taking_in"}
     assert calls("push_surely") == {("gatekeeper.ledger.git.storing", "Storing")}
     assert {module for module, _ in calls("seal_all")} == {
         "gatekeeper.ledger.commit",
@@ -188,6 +190,7 @@ def test_bytes_reach_the_log_through_the_ledger_only() -> None:
     assert {module for module, _ in calls("seal")} == {
         "gatekeeper.ledger.sealing",
         "gatekeeper.ledger.group_commit",  # what the lock's holder folds of another's event
+        "gatekeeper.ledger.postgres.preparing",  # around members that were encoded before the log was locked
         "gatekeeper.ledger.group_wire",  # what a writer is told that another has recorded
         "gatekeeper.orchestrator.propose",  # folds it, and appends a draft
     }

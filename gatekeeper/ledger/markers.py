@@ -18,11 +18,21 @@ from gatekeeper.model.run import RunState
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
+    from typing import Any, Protocol
 
     from gatekeeper.ledger.fsops import FileOps
-    from gatekeeper.ledger.projection_fold import Fold
     from gatekeeper.model.run import Run
+
+    class Fold(Protocol):
+        """The state as the log has it: a fold, or a view."""
+
+        def run(self, run_id: str) -> Run | None:
+            """The run, None when it is unknown."""
+            ...
+
+        def has_policy(self, digest: str, schema_version: int) -> bool:
+            """Whether the log has the document."""
+            ...
 
 
 _MALFORMED = (KeyError, TypeError, ValueError, AttributeError, CanonicalError)

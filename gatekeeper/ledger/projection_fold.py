@@ -9,7 +9,7 @@ from __future__ import annotations
 from gatekeeper.errors import CanonicalError
 from gatekeeper.ledger.chain import break_between, seq_of
 from gatekeeper.ledger.projection_index import IndexWriter
-from gatekeeper.ledger.projection_rows import begins, digest_blob, ts_text
+from gatekeeper.ledger.projection_rows import begins, digest_blob, tokens_changed, ts_text
 from gatekeeper.ledger.projection_runs import RunRows
 from gatekeeper.ledger.projection_schema import keep_wal_short, load_head, store_head
 from gatekeeper.model.canonical import canonical_bytes, digest_bytes
@@ -220,11 +220,8 @@ class Fold:
         if not _NAME_TYPES.issuperset(map(type, (after.run_id, after.experiment_id, after.variant_id, event_id))):
             raise TypeError("a name is no text")
         self._runs.put(after)
+        self._tokens |= tokens_changed(before, after)
         held_before = before.hold if before is not None else None
-        if after.hold is not None and (held_before is None or held_before.token != after.hold.token):
-            self._tokens[after.hold.token] = (after.run_id, None)
-        if held_before is not None and held_before.token in after.ended_holds:
-            self._tokens[held_before.token] = (after.run_id, after.ended_holds[held_before.token])
         if held_before is not None and (after.hold is None or after.hold.event_id != held_before.event_id):
             self._kept[held_before.event_id] = None
 

@@ -9,10 +9,26 @@ from gatekeeper.model.segment import head_of, is_head, stood_on
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
+    from typing import Any, Protocol
 
-    from gatekeeper.ledger.projection_fold import Fold
+    from gatekeeper.ledger.head import Head as End
+    from gatekeeper.model.run import Run
     from gatekeeper.model.segment import Head
+
+    class Fold(Protocol):
+        """What takes the runs of a head."""
+
+        parts_left: int
+
+        @property
+        def head(self) -> End:
+            """The log's end."""
+            ...
+
+        def adopt(self, run: Run, lines: Mapping[str, bytes]) -> None:
+            """Take a run, and the lines that it stands on."""
+            ...
+
 
 _MALFORMED = (KeyError, TypeError, ValueError, AttributeError)
 

@@ -70,6 +70,17 @@ def slot_of(run: Run) -> tuple[Any, ...]:
     return run.experiment_id, run.variant_id, int(run.simulated), int(run.is_live)
 
 
+def tokens_changed(before: Run | None, after: Run) -> dict[str, tuple[str, str | None]]:
+    """Tokens whose rows a change of a run makes: the hold that began, the one that ended and by which event."""
+    changed: dict[str, tuple[str, str | None]] = {}
+    held_before = before.hold if before is not None else None
+    if after.hold is not None and (held_before is None or held_before.token != after.hold.token):
+        changed[after.hold.token] = (after.run_id, None)
+    if held_before is not None and held_before.token in after.ended_holds:
+        changed[held_before.token] = (after.run_id, after.ended_holds[held_before.token])
+    return changed
+
+
 def ts_text(ts: object) -> str:
     """A time in the one form in which text sorts as time does; empty for what is no time."""
     moment = parse_time(ts)
@@ -93,7 +104,7 @@ def write_run(connection: sqlite3.Connection, run: Run, stored: tuple[Any, ...] 
         stored: the number and slot of the row as it is, None when there is no row.
     """
     incomplete, slot = int(run.history != "complete"), slot_of(run)
-    state, body = run.state.value, _body(run)
+    state, body = run.state.value, body_of(run)
     if stored is None:
         experiment_id, variant_id, simulated, live = slot
         row = (run.run_id, experiment_id, variant_id, simulated, state, live, incomplete, run.first_seq)
@@ -105,7 +116,7 @@ def write_run(connection: sqlite3.Connection, run: Run, stored: tuple[Any, ...] 
     return number, slot
 
 
-def _body(run: Run) -> str:
+def body_of(run: Run) -> str:
     """What no column holds, less what a run that has only begun says, too."""
     defaults = _defaults()
     document = {

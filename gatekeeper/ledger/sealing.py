@@ -51,21 +51,26 @@ def check_expectation(expect: Expectation, fold: Fold) -> None:
     Raises:
         ConflictError: somebody else was first.
     """
-    run = fold.run(expect.run_id)
-    version = run.version if run is not None else 0
-    if version != expect.version:
-        raise ConflictError(f"run {expect.run_id} is at seq {version}, was seen at {expect.version}")
+    live_run_id, key_seq = None, 0
     if expect.slot is not None:
         experiment_id, variant_id, simulated = expect.slot
         row = fold.connection.execute(_LIVE_RUN, (experiment_id, variant_id, int(simulated))).fetchone()
         live_run_id = row[0] if row is not None else None
-        if live_run_id != expect.live_run_id:
-            raise ConflictError(f"live run of {experiment_id}:{variant_id} is {live_run_id}")
     if expect.key is not None:
         row = fold.connection.execute("SELECT seq FROM keys WHERE key = ?", (expect.key,)).fetchone()
         key_seq = row[0] if row is not None else 0
-        if key_seq != expect.key_seq:
-            raise ConflictError(f"idempotency key {expect.key} is at seq {key_seq}, was seen at {expect.key_seq}")
+    run = fold.run(expect.run_id)
+    compare(expect, version=run.version if run is not None else 0, live_run_id=live_run_id, key_seq=key_seq)
+
+
+def compare(expect: Expectation, *, version: int, live_run_id: str | None, key_seq: int) -> None:
+    """Raise ConflictError where what is differs from what the caller has seen."""
+    if version != expect.version:
+        raise ConflictError(f"run {expect.run_id} is at seq {version}, was seen at {expect.version}")
+    if expect.slot is not None and live_run_id != expect.live_run_id:
+        raise ConflictError(f"live run of {':'.join(expect.slot[:2])} is {live_run_id}")
+    if expect.key is not None and key_seq != expect.key_seq:
+        raise ConflictError(f"idempotency key {expect.key} is at seq {key_seq}, was seen at {expect.key_seq}")
 
 
 def seal_all(
@@ -95,7 +100,7 @@ def seal_all(
         encode = bulk_canonical_bytes  # the same bytes
     head, sealed = fold.head, Sealed()
     unknown = {loaded.digest: loaded for loaded in policies if not fold.has_policy(loaded.digest, SCHEMA_VERSION)}
-    ts, clock = _time(head.ts, now, sealed.warnings)
+    ts, clock = time_of(head.ts, now, sealed.warnings)
     prev, seen = head.digest, set[str]()
     all_drafts = [*(policy_draft(loaded, actor=actor) for loaded in unknown.values()), *drafts]
     for seq, draft in enumerate(all_drafts, head.seq + 1):
@@ -123,8 +128,13 @@ def take_all(sealed: Sealed, fold: Fold, *, offset: int) -> Iterator[Exception]:
         yield error
 
 
-def _time(last_ts: str, now: int, warnings: list[str]) -> tuple[str, str | None]:
-    """`ts` of the events, and `clock` where the clock is behind the last line."""
+def time_of(last_ts: str, now: int, warnings: list[str]) -> tuple[str, str | None]:
+    """`ts` of the events, and `clock` where the clock is behind the last line, told of in *warnings* if it is far.
+
+    Args:
+        last_ts: of the last line, empty when there is none.
+        now: microseconds since 1970, the clock's reading.
+    """
     reading = format_time(now)
     if reading >= last_ts:
         return reading, None

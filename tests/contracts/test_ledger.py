@@ -16,6 +16,7 @@ from gatekeeper.ports import Ledger
 from tests.doubles import MemoryLedger, StepClock
 from tests.lab.git import Bare, alone
 from tests.ledger.drafts import decision, policy, stop
+from tests.ledger.postgres_logs import Database
 
 Make = Callable[[StepClock], Ledger]
 
@@ -26,7 +27,7 @@ def clock() -> StepClock:
     return StepClock()
 
 
-@pytest.fixture(params=["ndjson", "memory", "git"])
+@pytest.fixture(params=["ndjson", "memory", "git", pytest.param("postgres", marks=pytest.mark.server)])
 def ledger(request: pytest.FixtureRequest, clock: StepClock, tmp_path: Path) -> Iterator[Ledger]:
     """Each implementation in turn, empty."""
     if request.param == "memory":
@@ -38,6 +39,10 @@ def ledger(request: pytest.FixtureRequest, clock: StepClock, tmp_path: Path) -> 
             git = Bare(tmp_path).ledger(clock=clock)
             yield git
             git.close()
+        return
+    if request.param == "postgres":
+        database: Database = request.getfixturevalue("pg_log")
+        yield database.ledger(clock)
         return
     ndjson = NdjsonLedger(str(tmp_path / "logs" / "decision.ndjson"), clock=clock)
     yield ndjson

@@ -57,14 +57,14 @@ class Postgres:
         """SQLAlchemy's URL of the database `postgres`, by psycopg."""
         return self._url("postgres")
 
-    def fresh(self) -> str:
-        """URL of a new, empty database."""
+    def fresh(self, template: str = "template1") -> str:
+        """URL of a new database, a copy of *template*, to which nobody is connected: as a rule an empty one."""
         import psycopg
 
         self._databases += 1
         name = f"fresh_{self._databases}"
         with psycopg.connect(host=str(self.home), user="postgres", autocommit=True) as session:
-            session.execute(f"CREATE DATABASE {name}")
+            session.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
         return self._url(name)
 
     def _url(self, database: str) -> str:

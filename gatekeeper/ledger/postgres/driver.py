@@ -1,0 +1,15 @@
+"""The library that talks to PostgreSQL; without it, what to install."""
+
+from __future__ import annotations
+
+from gatekeeper.errors import UsageError
+
+try:
+    import psycopg
+except ImportError as _error:
+    raise UsageError(
+        f"a postgresql:// log needs the library psycopg, which cannot be imported: {_error}",
+        remedy="install it: python -m pip install 'gatekeeper[postgres]'",
+    ) from None
+
+__all__ = ["psycopg"]

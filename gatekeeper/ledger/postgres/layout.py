@@ -1,0 +1,107 @@
+"""The tables, as SQL: the log itself, which only grows, and what is derived from it.
+
+The numbered steps of `migrations` put them into a database; what they hold is told in docs/formats/postgresql.md.
+"""
+
+from __future__ import annotations
+
+SCHEMA = "gatekeeper"
+"""All tables stand in a schema of this name, so that the database may serve other programs, too."""
+
+WRITER, READER = "gatekeeper_writer", "gatekeeper_reader"
+"""Roles that are granted what appending and reading take; whoever logs in is a member of one of them."""
+
+DERIVED = ("facts", "facets", "runs", "tokens", "policies", "kept")
+"""Tables that a fold of the log gives again, in the order in which they are emptied for it."""
+
+LOG = """
+CREATE TABLE gatekeeper.events (
+  seq bigint PRIMARY KEY,
+  line bytea NOT NULL,
+  digest bytea NOT NULL CHECK (octet_length(digest) = 32)
+);
+COMMENT ON TABLE gatekeeper.events IS 'the decision log: the bytes of each line without its newline, and their SHA-256';
+-- one row, which every append locks and moves on
+CREATE TABLE gatekeeper.head (
+  id smallint PRIMARY KEY DEFAULT 1 CHECK (id = 1),
+  seq bigint NOT NULL,
+  digest bytea NOT NULL,
+  ts text NOT NULL,
+  is_complete boolean NOT NULL,
+  is_lazy boolean NOT NULL
+) WITH (fillfactor = 10);
+INSERT INTO gatekeeper.head VALUES (1, 0, decode(repeat('0', 64), 'hex'), '', true, false);
+CREATE FUNCTION gatekeeper.refuse_change() RETURNS trigger LANGUAGE plpgsql AS $body$
+BEGIN
+  RAISE EXCEPTION 'the decision log is append-only: % of gatekeeper.% is refused', TG_OP, TG_TABLE_NAME
+    USING ERRCODE = 'object_not_in_prerequisite_state';
+END
+$body$;
+CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON gatekeeper.events
+  FOR EACH STATEMENT EXECUTE FUNCTION gatekeeper.refuse_change();
+ALTER TABLE gatekeeper.events ENABLE ALWAYS TRIGGER append_only;
+"""
+
+STATE = """
+CREATE TABLE gatekeeper.runs (
+  run_id text COLLATE "C" PRIMARY KEY,
+  experiment_id text COLLATE "C",
+  variant_id text COLLATE "C",
+  simulated boolean NOT NULL,
+  state text NOT NULL,
+  live boolean NOT NULL,
+  incomplete boolean NOT NULL,
+  first_seq bigint NOT NULL,
+  version bigint NOT NULL,
+  body text NOT NULL
+) WITH (fillfactor = 70);
+CREATE INDEX runs_slot ON gatekeeper.runs (experiment_id, variant_id, simulated, first_seq);
+CREATE INDEX runs_live ON gatekeeper.runs (experiment_id, variant_id, simulated) WHERE live;
+CREATE TABLE gatekeeper.tokens (
+  token text COLLATE "C" PRIMARY KEY,
+  run_id text COLLATE "C" NOT NULL,
+  ended_by text COLLATE "C"
+);
+-- seq: of the newest `policy` event that has the document
+CREATE TABLE gatekeeper.policies (
+  digest text COLLATE "C",
+  schema_version integer,
+  seq bigint NOT NULL,
+  PRIMARY KEY (digest, schema_version)
+);
+-- lines that runs stand on and that a segment's head brought along: the log itself begins behind them
+CREATE TABLE gatekeeper.kept (event_id text COLLATE "C" PRIMARY KEY, line bytea NOT NULL);
+"""
+
+INDEX = """
+-- what events are filtered and counted by, shared by many; the number is made of the body
+CREATE TABLE gatekeeper.facets (id bigint PRIMARY KEY, body text NOT NULL);
+-- a row for each event; facet and ts are NULL where its line says of itself what an index cannot hold
+CREATE TABLE gatekeeper.facts (
+  seq bigint PRIMARY KEY,
+  ts bigint,
+  facet bigint,
+  run_id text COLLATE "C",
+  experiment_id text COLLATE "C",
+  variant_id text COLLATE "C",
+  actor text COLLATE "C",
+  event_id text COLLATE "C",
+  key text COLLATE "C",
+  question bigint
+);
+CREATE UNIQUE INDEX facts_event_id ON gatekeeper.facts (event_id);
+CREATE INDEX facts_run ON gatekeeper.facts (run_id, seq) WHERE run_id IS NOT NULL;
+CREATE INDEX facts_experiment ON gatekeeper.facts (experiment_id, seq) WHERE experiment_id IS NOT NULL;
+CREATE INDEX facts_facet ON gatekeeper.facts (facet, seq);
+CREATE INDEX facts_question ON gatekeeper.facts (run_id, question, seq) WHERE question IS NOT NULL;
+CREATE INDEX facts_key ON gatekeeper.facts (key, seq) WHERE key IS NOT NULL;
+"""
+
+GRANTS = f"""
+GRANT USAGE ON SCHEMA gatekeeper TO {WRITER}, {READER};
+GRANT SELECT ON ALL TABLES IN SCHEMA gatekeeper TO {WRITER}, {READER};
+GRANT INSERT ON gatekeeper.events TO {WRITER};
+GRANT UPDATE ON gatekeeper.head TO {WRITER};
+GRANT INSERT, UPDATE, DELETE ON {", ".join(f"gatekeeper.{table}" for table in DERIVED)} TO {WRITER};
+"""
+"""What the two roles get: nobody but the owner of the tables may change or remove a line."""

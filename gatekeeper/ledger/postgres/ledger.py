@@ -1,0 +1,312 @@
+"""The port: `PostgresLedger` over one database; what it does in which order, and what a lost connection means."""
+
+from __future__ import annotations
+
+import time
+
+from gatekeeper.errors import LedgerUnreachableError, LogError
+from gatekeeper.ledger.notes import Notes
+from gatekeeper.ledger.postgres import rows
+from gatekeeper.ledger.postgres.driver import psycopg
+from gatekeeper.ledger.postgres.failures import failure, in_doubt
+from gatekeeper.ledger.postgres.known import Known
+from gatekeeper.ledger.postgres.preparing import Prepared
+from gatekeeper.ledger.postgres.session import Session
+from gatekeeper.ledger.postgres.view import PostgresView
+from gatekeeper.ledger.postgres.writing import HeadMovedError, Stored, Wanted, Writer
+from gatekeeper.model.canonical import canonical_bytes
+from gatekeeper.model.event import line_digest, policy_draft
+from gatekeeper.model.exchange import ConflictError, Expectation, Receipt
+from gatekeeper.model.line import bulk_decoder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from gatekeeper.ledger.address import Address
+    from gatekeeper.ledger.postgres.event_index import PostgresIndex
+    from gatekeeper.model.policy import LoadedPolicy
+    from gatekeeper.ports import Clock
+
+BULK_APPENDS = 8
+"""From so many appends in a row on, a faster encoder repays its import."""
+
+_RECONNECT_SECONDS = (0.0, 0.1, 0.5, 2.0)
+"""How long to wait before each try to ask whether a commit was done; a server needs a moment to start again."""
+
+_TRIES = 4
+_CONTENDED_APPENDS = 16
+_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_HEAD = f"SELECT {rows.HEAD_COLUMNS} FROM gatekeeper.head"  # noqa: S608
+_FATAL = frozenset({"FATAL", "PANIC"})
+
+
+class PostgresLedger:
+    """Implements `ports.SharedLedger`; one object serves one thread.
+
+    Args:
+        address: of the database.
+        clock: gives each event its `ts`.
+        state_directory: where this machine keeps notes of a REJECT that could not be recorded.
+        pause: waits so many seconds before a server is asked again.
+    """
+
+    def __init__(
+        self,
+        address: Address,
+        *,
+        clock: Clock,
+        state_directory: str | None = None,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.address = address
+        self._session = Session(address)
+        self._reading: Session | None = None
+        self._known = Known()
+        self._writer = Writer(self._session, self._known, clock)
+        self._notes = Notes(address, state_directory)
+        self._pause = pause
+        self._contended = 0
+        self._appends_in_a_row = 0
+        self._warnings: list[str] = []
+
+    def view(self) -> PostgresView:
+        """Read the state up to the log's last line.
+
+        Raises:
+            LedgerUnreachableError: the server is not reached, refuses us, or has no tables.
+            StateUnreadableError: it cannot read them.
+        """
+        self._appends_in_a_row = 0
+        if self._notes.exist():
+            self._record_notes()
+        return self._view()
+
+    def append(
+        self,
+        drafts: Sequence[Mapping[str, Any]],
+        *,
+        expect: Expectation | None,
+        policies: Sequence[LoadedPolicy] = (),
+        actor: str,
+    ) -> Receipt:
+        """Seal and store *drafts* in one transaction, after `policy` events for the *policies* it lacks.
+
+        Raises:
+            ConflictError: the run, its slot or the key is not as expected; nothing was written.
+            LedgerUnreachableError: the server is not reached; nothing was written, or the message says that this is
+                in doubt.
+            LogError: it could not be written; nothing of it is left.
+        """
+        self._appends_in_a_row += 1
+        if self._notes.exist():
+            self._record_notes()
+        encode = self._encoder()
+        given = {loaded.digest: loaded for loaded in policies}
+        wanted = Wanted(
+            [Prepared(draft, encode) for draft in drafts],
+            policies={digest: Prepared(policy_draft(one, actor=actor), encode) for digest, one in given.items()},
+            expect=expect,
+        )
+        stored = self._stored(wanted)
+        return Receipt(tuple(stored.events), (*stored.warnings, *self._session.take_warnings()))
+
+    def leave_marker(self, drafts: Sequence[Mapping[str, Any]]) -> str | None:
+        """Best effort: keep an unrecorded REJECT on this machine; its place, None when that failed too."""
+        return self._notes.leave(drafts)
+
+    def read(self, *, start: int = 1) -> Iterator[tuple[Mapping[str, Any], bytes]]:
+        """Events from `seq` *start* on with their line bytes, in order."""
+        decode = bulk_decoder()
+        for line in self.lines(after=start - 1):
+            event = decode(line)
+            if event is not None:
+                yield event, line
+
+    def lines(self, *, after: int = 0) -> Iterator[bytes]:
+        """Line bytes without newline behind seq *after*, in order, a part of the table at a time.
+
+        Raises:
+            LedgerUnreachableError, StateUnreadableError: as `view`.
+        """
+        from gatekeeper.ledger.postgres.streaming import streamed
+
+        if self._reading is None:  # the other connection may have a view's snapshot, and is not to be disturbed
+            self._reading = Session(self.address)
+        for _, line in streamed(self._reading, after=after):
+            yield line
+
+    def line_digest_at(self, seq: int) -> str | None:
+        """Digest of the line with this seq (`sha256:…`), taken of its bytes; None when there is none."""
+        self._session.end_transaction()
+        found = self._session.rows("SELECT line FROM gatekeeper.events WHERE seq = %s", seq)
+        return line_digest(bytes(found[0][0])) if found else None
+
+    def head(self) -> Mapping[str, Any]:
+        """The log's end: `seq` (0: no event), `digest` (the next `prev`), `ts`, `is_complete`."""
+        self.view()
+        head = self._known.head
+        assert head is not None
+        return {"seq": head.seq, "digest": head.digest, "ts": head.ts or None, "is_complete": head.is_complete}
+
+    def index(self) -> PostgresIndex | None:
+        """The index over the events, at a snapshot of its own connection."""
+        from gatekeeper.ledger.postgres.event_index import open_index
+
+        return open_index(self.address)
+
+    def take_in(self, lines: Iterator[bytes]) -> int:
+        """Append lines of another log as they are, a thousand or so in a transaction; how many.
+
+        Raises:
+            LogDamagedError: they do not continue the log as it is by now.
+            LogError: they could not be stored.
+        """
+        from gatekeeper.ledger.postgres.taking_in import take_in
+
+        self._known.move_to(None)
+        self._session.end_transaction()
+        try:
+            return take_in(self._session, self._known, lines)
+        except psycopg.Error as error:
+            self._session.close()
+            raise failure(error, self.address, appending=True) from error
+
+    def rebuild(self) -> PostgresView:
+        """Fold all lines anew, in one transaction; nobody can append meanwhile.
+
+        Raises:
+            LogDamagedError: a line does not continue the one before; nothing was changed.
+            LogError: it could not be done.
+        """
+        from gatekeeper.ledger.postgres.taking_in import rebuild
+
+        self._known.move_to(None)
+        self._session.end_transaction()
+        try:
+            rebuild(self._session, self._known)
+        except psycopg.Error as error:
+            self._session.close()
+            raise failure(error, self.address, appending=True) from error
+        return self.view()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._known.move_to(None)
+        self._session.close()
+        if self._reading is not None:
+            self._reading.close()
+            self._reading = None
+
+    def _view(self) -> PostgresView:
+        self._known.move_to(self._begin_snapshot())
+        assert self._known.head is not None
+        warnings = [*self._warnings, *self._session.take_warnings()]
+        self._warnings.clear()
+        return PostgresView(self._session, self._known, is_complete=self._known.head.is_complete, warnings=warnings)
+
+    def _begin_snapshot(self) -> Any:
+        """Begin to read from a snapshot; its head. A connection that was lost while it idled is opened again."""
+        is_fresh = not self._session.is_open
+        while True:
+            try:
+                self._session.end_transaction()
+                connection = self._session.connection
+                with connection.pipeline():
+                    connection.execute(_SNAPSHOT)
+                    found = connection.execute(_HEAD)
+                row = found.fetchone()
+                assert row is not None
+                return rows.head_of_row(row)
+            except psycopg.Error as error:
+                is_lost = _is_lost(error, self._session)
+                self._session.close()
+                if is_fresh or not is_lost:
+                    raise failure(error, self.address) from error
+                is_fresh = True
+
+    def _stored(self, wanted: Wanted) -> Stored:
+        """The events, stored for sure."""
+        doubtful: Stored | None = None
+        tries = 0
+        while True:
+            knows = doubtful is None and not self._contended and self._can_use_known(wanted)
+            try:
+                if knows:
+                    stored = self._writer.seal_known(wanted)
+                else:
+                    stored = self._lock_and_seal(wanted, doubtful)
+                    self._contended = max(0, self._contended - 1)
+                if stored is doubtful:
+                    self._known.move_to(None)
+                    return stored
+            except psycopg.Error as error:  # before anything was sent that could be committed
+                tries += 1
+                is_lost = _is_lost(error, self._session)
+                self._session.close()
+                if is_lost and tries < _TRIES:
+                    continue
+                raise failure(error, self.address, appending=True) from error
+            try:
+                self._writer.store(stored, has_lock=not knows)
+            except HeadMovedError:
+                self._contended = _CONTENDED_APPENDS
+            except psycopg.Error as error:
+                is_lost = _is_lost(error, self._session)
+                self._known.move_to(None)
+                if not is_lost:
+                    self._session.end_transaction()
+                    raise failure(error, self.address, appending=True) from error
+                self._session.close()
+                doubtful, tries = stored, tries + 1
+                if tries >= _TRIES:
+                    raise in_doubt(self.address, str(stored.events[-1]["event_id"])) from error
+            else:
+                return stored
+
+    def _lock_and_seal(self, wanted: Wanted, doubtful: Stored | None) -> Stored:
+        if doubtful is None:
+            return self._writer.lock_and_seal(wanted)
+        for seconds in _RECONNECT_SECONDS:
+            self._pause(seconds)
+            try:
+                return self._writer.lock_and_seal(wanted, doubtful)
+            except (psycopg.Error, LedgerUnreachableError) as error:
+                self._session.close()
+                lost = error
+        raise in_doubt(self.address, str(doubtful.events[-1]["event_id"])) from lost
+
+    def _can_use_known(self, wanted: Wanted) -> bool:
+        return self._session.is_open and self._known.suffices(wanted.run_ids, wanted.expect, wanted.policies)
+
+    def _encoder(self) -> Callable[[object], bytes]:
+        if self._appends_in_a_row <= BULK_APPENDS:
+            return canonical_bytes
+        from gatekeeper.model.canonical_bulk import bulk_canonical_bytes
+
+        return bulk_canonical_bytes  # the same bytes
+
+    def _record_notes(self) -> None:
+        """Before anything is decided, REJECTs that could not be recorded become events; failing is told only."""
+        try:
+            with self._notes.taken() as notes:
+                while drafts := notes.drafts(view := self._view()):
+                    run_id = drafts[-1].get("run_id")
+                    run = view.run(run_id) if run_id is not None else None
+                    expect = None if run_id is None else Expectation(run_id, run.version if run is not None else 0)
+                    try:
+                        stored = self._stored(Wanted([Prepared(one) for one in drafts], policies={}, expect=expect))
+                    except ConflictError:  # others have gone on: the ids are made anew
+                        continue
+                    ids = ", ".join(str(event["event_id"]) for event in stored.events)
+                    self._warnings += [*stored.warnings, f"recorded from {self._notes.place}: {ids}"]
+                    break
+                self._warnings += notes.remove()
+        except (OSError, LogError) as error:
+            self._warnings.append(f"{self._notes.place} holds a REJECT that is still not recorded: {error}")
+
+
+def _is_lost(error: psycopg.Error, session: Session) -> bool:
+    """Whether the connection is gone, by whichever end."""
+    return not session.is_open or error.diag.severity_nonlocalized in _FATAL

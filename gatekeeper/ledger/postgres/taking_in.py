@@ -1,0 +1,115 @@
+"""Whole logs: lines of another one taken over as they are, and all lines folded anew."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from gatekeeper.ledger.head import Head
+from gatekeeper.ledger.postgres import rows
+from gatekeeper.ledger.postgres.fold import Fold
+from gatekeeper.ledger.postgres.layout import DERIVED
+from gatekeeper.ledger.postgres.streaming import streamed
+from gatekeeper.ledger.postgres.writing import BEGIN, lock_head
+from gatekeeper.model.line import bulk_decoder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from gatekeeper.ledger.postgres.known import Known
+    from gatekeeper.ledger.postgres.session import Session
+    from gatekeeper.model.run import Run
+
+LINES = 1000
+"""Lines of one transaction; of a segment's head all parts go into one."""
+
+_BYTES = 1 << 24
+"""No more than about so many bytes, either."""
+
+_NO_LIMIT = "SET LOCAL statement_timeout = 0"
+
+
+def take_in(session: Session, known: Known, lines: Iterator[bytes]) -> int:
+    """Append *lines* as they are; how many.
+
+    Raises:
+        LogDamagedError: they do not continue the log as it is by now; what was committed before stays.
+        psycopg.Error: they could not be stored.
+    """
+    connection, taken = session.connection, 0
+    waiting = iter(lines)
+    while (first := next(waiting, None)) is not None:
+        try:
+            connection.execute(BEGIN)
+            connection.execute(_NO_LIMIT)
+            count = _take_part(connection, known, first, waiting)
+            connection.execute("COMMIT")
+        finally:
+            session.end_transaction()
+        taken += count
+    return taken
+
+
+def rebuild(session: Session, known: Known) -> None:
+    """Empty what is derived and fold all lines anew, in one transaction and with the lock.
+
+    Raises:
+        LogDamagedError: a line does not continue the one before.
+        psycopg.Error: it could not be done.
+    """
+    connection = session.connection
+    try:
+        connection.execute(BEGIN)
+        refold(session, known)
+        connection.execute("COMMIT")
+    finally:
+        session.end_transaction()
+
+
+def refold(session: Session, known: Known) -> None:
+    """The same within a transaction that is open."""
+    connection = session.connection
+    connection.execute(_NO_LIMIT)
+    before = lock_head(connection)
+    for table in DERIVED:
+        connection.execute(f"DELETE FROM gatekeeper.{table}")  # noqa: S608 - our own names
+    known.facets.clear()
+    fold = _fold(connection, Head())
+    decode, lines = bulk_decoder(), streamed(session)
+    while part := list(islice(lines, LINES)):
+        for _, line in part:
+            fold.take(decode(line), line)
+        rows.copy_changes(connection, fold, known_facets=known.facets, doubled_facets=known.doubled_facets)
+        known.facets |= fold.facets.keys() - known.doubled_facets
+        fold.clear()
+    rows.move_head(connection, before, fold.head)
+
+
+def _take_part(connection: rows.Connection, known: Known, first: bytes, rest: Iterator[bytes]) -> int:
+    before = lock_head(connection)
+    fold, decode = _fold(connection, rows.same_head(before)), bulk_decoder()
+    taken: list[tuple[int, bytes, str]] = []
+    size, line = 0, first
+    while True:
+        fold.take(decode(line), line)
+        taken.append((fold.head.seq, line, fold.head.digest))
+        size += len(line)
+        if not fold.parts_left and (len(taken) >= LINES or size >= _BYTES):
+            break
+        following = next(rest, None)
+        if following is None:
+            break
+        line = following
+    rows.copy_changes(connection, fold, taken, known_facets=known.facets, doubled_facets=known.doubled_facets)
+    rows.move_head(connection, before, fold.head)
+    known.facets |= fold.facets.keys() - known.doubled_facets
+    return len(taken)
+
+
+def _fold(connection: rows.Connection, head: Head) -> Fold:
+    def run_of(run_id: str) -> Run | None:
+        found: list[tuple[Any, ...]] = connection.execute(rows.SELECT_RUNS, ([run_id],)).fetchall()
+        return rows.runs_of_rows(found).get(run_id)
+
+    return Fold(head, run_of)

@@ -1,0 +1,213 @@
+"""An append: in one round trip where nobody else has appended since the state was read, else in two.
+
+One: seal against the head that is known, send all of it with its commit; the head is compared and set in the same
+transaction, so that nothing is done where it has moved. Two: lock the head and ask what is needed, in one go; seal;
+send the rest. A lost connection is resolved by `doubt`.
+"""
+
+from __future__ import annotations
+
+from gatekeeper.ledger.postgres import rows
+from gatekeeper.ledger.postgres.driver import psycopg
+from gatekeeper.ledger.postgres.fold import Fold
+from gatekeeper.ledger.postgres.rows import digest_text
+from gatekeeper.ledger.postgres.session import HOLDER_SECONDS
+from gatekeeper.ledger.sealing import compare, time_of
+from gatekeeper.model.event import line_digest
+from gatekeeper.model.exchange import ConflictError
+from gatekeeper.model.policy import SCHEMA_VERSION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from gatekeeper.ledger.head import Head
+    from gatekeeper.ledger.postgres.known import Known
+    from gatekeeper.ledger.postgres.preparing import Prepared
+    from gatekeeper.ledger.postgres.session import Session
+    from gatekeeper.model.exchange import Expectation
+    from gatekeeper.model.run import Run
+    from gatekeeper.ports import Clock
+
+BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+# who is silent while the others wait loses the log; nobody else may take it meanwhile
+_LOCK_HEAD = f"""
+SELECT {rows.HEAD_COLUMNS}, set_config('idle_in_transaction_session_timeout', '{HOLDER_SECONDS}s', true)
+FROM gatekeeper.head FOR UPDATE
+"""  # noqa: S608 - our own names and numbers
+
+
+_SELECT_DIGEST = "SELECT digest FROM gatekeeper.events WHERE seq = %s"
+
+
+class HeadMovedError(Exception):
+    """Somebody has appended since the state was read; nothing was done."""
+
+
+class Wanted:
+    """One append.
+
+    Attributes:
+        prepared: the drafts, in order.
+        policies: `policy` events by digest, prepared, of which those are put before that the log lacks.
+        expect: what the caller has seen.
+    """
+
+    __slots__ = ("expect", "policies", "prepared", "run_ids")
+
+    def __init__(
+        self, prepared: Sequence[Prepared], *, policies: Mapping[str, Prepared], expect: Expectation | None
+    ) -> None:
+        self.prepared = prepared
+        self.policies = policies
+        self.expect = expect
+        named = {one.draft.get("run_id") for one in prepared} | ({expect.run_id} if expect is not None else set())
+        self.run_ids = sorted(name for name in named if name is not None)
+
+
+class Stored:
+    """Events with their lines and digests, sealed behind a head; `fold` has what they change."""
+
+    __slots__ = ("before", "digests", "events", "fold", "lines", "warnings")
+
+    def __init__(self, before: Head, fold: Fold) -> None:
+        self.before = before
+        self.fold = fold
+        self.events: list[dict[str, Any]] = []
+        self.lines: list[bytes] = []
+        self.digests: list[str] = []
+        self.warnings: list[str] = []
+
+
+def lock_head(connection: rows.Connection) -> Head:
+    """In the transaction that is open: wait for the log, and hold it until that ends."""
+    row = connection.execute(_LOCK_HEAD).fetchone()
+    assert row is not None
+    return rows.head_of_row(row[:4])
+
+
+class Writer:
+    """Appends over one session. Database errors pass through; `ledger` says what they mean."""
+
+    def __init__(self, session: Session, known: Known, clock: Clock) -> None:
+        self._session = session
+        self._known = known
+        self._clock = clock
+
+    def seal_known(self, wanted: Wanted) -> Stored:
+        """Seal behind the head that is known. Raises ConflictError."""
+        return self._seal(wanted, self._known.head)
+
+    def lock_and_seal(self, wanted: Wanted, doubtful: Stored | None = None) -> Stored:
+        """Lock the log, ask what is needed, and seal. Raises ConflictError; the lock is then given back.
+
+        Args:
+            doubtful: lines whose commit was lost sight of. A transaction that had the lock has ended by the time
+                that we have it, and one that comes later finds the head moved: so they are there now or never.
+
+        Returns:
+            *doubtful* itself where its lines are there.
+        """
+        connection, known, expect = self._session.connection, self._known, wanted.expect
+        self._session.end_transaction()
+        with connection.pipeline():
+            connection.execute(BEGIN)
+            head = connection.execute(_LOCK_HEAD)
+            runs = connection.execute(rows.SELECT_RUNS, (wanted.run_ids,))
+            policies = slot = key = None
+            if not known.policies.issuperset(wanted.policies):
+                policies = connection.execute(rows.SELECT_POLICIES, (SCHEMA_VERSION, [*wanted.policies]))
+            if expect is not None and expect.slot is not None:
+                slot = connection.execute(rows.SELECT_LIVE, expect.slot)
+            if expect is not None and expect.key is not None:
+                key = connection.execute(rows.SELECT_KEY, (expect.key,))
+            if doubtful is not None:
+                found = connection.execute(_SELECT_DIGEST, (doubtful.fold.head.seq,))
+        if doubtful is not None and any(digest_text(row[0]) == doubtful.digests[-1] for row in found):
+            self._session.end_transaction()
+            return doubtful
+        known.move_to(rows.head_of_row(head.fetchall()[0][:4]))
+        known.runs |= dict.fromkeys(wanted.run_ids) | rows.runs_of_rows(runs)
+        if policies is not None:
+            known.policies |= {row[0] for row in policies}
+            known.lacks |= wanted.policies.keys() - known.policies
+        if expect is not None and slot is not None and expect.slot is not None:
+            known.slots[expect.slot] = next((row[0] for row in slot), None)
+        if expect is not None and key is not None and expect.key is not None:
+            known.keys[expect.key] = next((row[0] for row in key), 0)
+        try:
+            return self._seal(wanted, known.head)
+        except ConflictError:
+            self._session.end_transaction()
+            raise
+
+    def store(self, stored: Stored, *, has_lock: bool) -> None:
+        """Send all of it and commit; it is on the device when this returns.
+
+        Raises:
+            HeadMovedError: only without the lock.
+            ConflictError: an `event_id` is in the log already.
+            psycopg.Error: while the connection lives, nothing of it was done.
+        """
+        connection, known, fold = self._session.connection, self._known, stored.fold
+        try:
+            with connection.pipeline():
+                if not has_lock:
+                    if connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+                        connection.execute("ROLLBACK")  # the view's snapshot
+                    connection.execute(BEGIN)
+                rows.move_head(connection, stored.before, fold.head)
+                for event, line, digest in zip(stored.events, stored.lines, stored.digests, strict=True):
+                    rows.insert_event(connection, event["seq"], line, digest)
+                rows.write_changes(connection, fold, known_facets=known.facets, doubled_facets=known.doubled_facets)
+                connection.execute("COMMIT")
+        except psycopg.errors.NotNullViolation as error:
+            self._session.end_transaction()
+            if error.diag.table_name == "facets":
+                known.doubled_facets |= fold.facets.keys() - known.facets
+            known.move_to(None)
+            raise HeadMovedError from error
+        except psycopg.errors.UniqueViolation as error:
+            self._session.end_transaction()
+            known.move_to(None)
+            if error.diag.constraint_name == "facts_event_id":
+                raise ConflictError(f"an event is in the log already: {error.diag.message_detail}") from error
+            raise HeadMovedError from error  # its seq is taken, though the head was not moved
+        known.facets |= fold.facets.keys() - known.doubled_facets
+        self._remember(stored)
+
+    def _seal(self, wanted: Wanted, head: Head | None) -> Stored:
+        known, expect = self._known, wanted.expect
+        assert head is not None
+        if expect is not None:
+            run = known.runs[expect.run_id]
+            compare(
+                expect,
+                version=run.version if run is not None else 0,
+                live_run_id=known.slots[expect.slot] if expect.slot is not None else None,
+                key_seq=known.keys[expect.key] if expect.key is not None else 0,
+            )
+        stored = Stored(head, Fold(rows.same_head(head), self._run_known))
+        unknown = [one for digest, one in wanted.policies.items() if digest not in known.policies]
+        ts, clock = time_of(head.ts, self._clock.now(), stored.warnings)
+        prev = head.digest
+        for seq, one in enumerate([*unknown, *wanted.prepared], head.seq + 1):
+            event, line = one.sealed(seq=seq, prev=prev, ts=ts, clock=clock)
+            prev = line_digest(line)
+            stored.fold.take(event, line, digest=prev, said=(one.facet, one.body, one.question))
+            stored.events.append(event)
+            stored.lines.append(line)
+            stored.digests.append(prev)
+        return stored
+
+    def _run_known(self, run_id: str) -> Run | None:
+        return self._known.runs[run_id]
+
+    def _remember(self, stored: Stored) -> None:
+        """The state as of the new head, as far as these events tell."""
+        known, fold = self._known, stored.fold
+        runs = {**known.runs, **fold.changed} if not fold.accepts_gap else {}
+        known.move_to(fold.head)
+        known.runs = dict(runs)
+        known.policies |= {digest for digest, version in fold.policies if version == SCHEMA_VERSION}
