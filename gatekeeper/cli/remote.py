@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from gatekeeper.ledger.address import Address
+    from gatekeeper.ledger.postgres.view import PostgresView
     from gatekeeper.ledger.projection_view import ProjectionView
     from gatekeeper.model.exchange import LogLine
     from gatekeeper.ports import Clock, LedgerView, SharedLedger
@@ -65,7 +66,7 @@ def connect(address: Address, clock: Clock) -> SharedLedger:
         from gatekeeper.ledger.postgres.ledger import PostgresLedger
 
         class TellingPostgresLedger(PostgresLedger):
-            def view(self) -> LedgerView:
+            def view(self) -> PostgresView:
                 return teller.view(super().view)
 
         return TellingPostgresLedger(address, clock=clock)

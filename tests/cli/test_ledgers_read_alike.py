@@ -14,28 +14,33 @@ import pytest
 from gatekeeper.cli import remote, tables
 from gatekeeper.cli.app import run
 from gatekeeper.ledger.address import shown_log
+from gatekeeper.ledger.ndjson import NdjsonLedger
 from gatekeeper.model.canonical import canonical_bytes
+from gatekeeper.orchestrator import gate
 from tests.cli.elsewhere import ADDRESS, SECRET, Elsewhere
 from tests.lab.git import Bare, alone
-from tests.replay.builder import BLIND, POLICY, RUN, LogBuilder, rollout, write
+from tests.ledger.postgres_logs import Databases
+from tests.orchestrator.desk import POLICY, Desk, policy
+from tests.replay.builder import LogBuilder, write
 
 LOG = "file.ndjson"
 COMMANDS = [
     ["status"],
-    ["status", RUN],
+    ["status", "r"],
     ["queue"],
     ["queue", "--simulated"],
-    ["explain", f"{RUN}:CANARY_10"],
+    ["explain", "r:CANARY_10"],
     ["explain", "3"],
+    ["explain", "held:DRY_RUN"],
     ["explain", "nothing"],
     ["explain", "999"],
     ["replay"],
     ["replay", "--verdict", "REJECT", "--verdict", "DEGRADE"],
     ["replay", "--kind", "policy", "--kind", "action", "--kind", "decision"],
-    ["replay", "--since", "2026-02-18T01:03:00Z", "--until", "2026-02-18T01:06:00Z"],
-    ["replay", "--run", RUN, "--limit", "2"],
+    ["replay", "--since", "2026-02-18T01:02:00Z", "--until", "2026-02-18T01:04:00Z"],
+    ["replay", "--run", "r", "--limit", "2"],
     ["replay", "--group-by", "verdict,reason"],
-    ["replay", "--group-by", "day,run", "--since", "2026-02-18T01:03:00Z"],
+    ["replay", "--group-by", "day,run", "--since", "2026-02-18T01:02:00Z"],
     ["verify"],
     ["verify", "--chain-only"],
     ["verify", "--from", "4"],
@@ -64,28 +69,41 @@ class Site:
         return text.replace(shlex.quote(self.shown), LOG).replace(self.shown, LOG)
 
 
-def lines() -> list[bytes]:
-    """The example, and a hold that is open."""
-    log = LogBuilder()
-    log.lines = rollout()
-    held = log.policy({**POLICY, "policy_version": "3"})
-    log.decision(held, "DRY_RUN", BLIND, run_id="exp-9:A:3")
-    return log.lines
+def make_log(path: Path) -> None:
+    """A policy and its edit, a run at CANARY_10, one that was rejected, a refusal, a stop, and a hold that is open."""
+    desk = Desk(path)
+    for stage in ("DRY_RUN", "SHADOW", "CANARY_10"):
+        desk.walk(stage)
+        desk.clock.advance(60)
+    desk.refused("ROLLOUT_100")
+    desk.check(run_id="bad", variant_id="C", metrics={"errors": 0.19})
+    desk.clock.advance(60)
+    desk.policy = policy(policy_version="2", guardrails=[{"metric": "errors", "op": "<=", "threshold": 0.02}])
+    desk.check(run_id="ended", variant_id="D", metrics={"errors": 0.015})
+    gate.stop("ended", reason="no longer wanted", actor="sre", ledger=desk.ledger)
+    desk.clock.advance(60)
+    desk.hold("DRY_RUN", run_id="held", variant_id="E")
+    assert isinstance(desk.ledger, NdjsonLedger)
+    desk.ledger.close()
 
 
-@pytest.fixture(scope="module", params=["double", "git"])
+@pytest.fixture(scope="module", params=["double", "git", pytest.param("postgres", marks=pytest.mark.server)])
 def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """A working directory; the log in its file is what the other ledger imports."""
     place = tmp_path_factory.mktemp(request.param)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(place)
         patch.setenv("COLUMNS", "2000")  # an address is longer than a file's name
-        Path("policy.json").write_bytes(canonical_bytes({**POLICY, "policy_version": "2026-03-01"}))
-        write(Path(LOG), lines())
+        Path("policy.json").write_bytes(canonical_bytes({**POLICY, "policy_version": "3"}))
+        make_log(place / LOG)
         address = ADDRESS
         if request.param == "git":
             alone(patch, place)
             address = Bare(place).log
+        elif request.param == "postgres":
+            databases: Databases = request.getfixturevalue("databases")
+            patch.setenv("XDG_STATE_HOME", str(place / "state"))
+            address = databases.fresh(place / "state").url.replace("postgres@/", f"postgres:{SECRET}@/")
         else:
             patch.setattr(remote, "connect", Elsewhere(place / "elsewhere").connect)
         assert run(["log", "import", LOG, "--log", address]) == 0
@@ -165,7 +183,11 @@ def test_an_import_keeps_bytes_and_chain_between_all_ledgers(
     assert back.read_bytes() == Path(LOG).read_bytes()
     capfd.readouterr()
     code, out, _ = printed(capfd, "log", "import", str(back), "--log", site.address, "-o", "json")
-    assert (code, json.loads(out)["events"], json.loads(out)["known"]) == (0, 0, len(lines()))
+    assert (code, json.loads(out)["events"], json.loads(out)["known"]) == (
+        0,
+        0,
+        len(Path(LOG).read_bytes().splitlines()),
+    )
 
 
 def test_a_fork_is_refused_and_named_by_every_ledger(
@@ -173,8 +195,8 @@ def test_a_fork_is_refused_and_named_by_every_ledger(
 ) -> None:
     """65 with the first seq that differs, and not a line more than before."""
     log = LogBuilder()
-    log.lines = lines()[:4]
-    log.stop(log.policy(), RUN, "CANARY_10")
+    log.lines = Path(LOG).read_bytes().splitlines()[:4]
+    log.policy()
     fork = write(tmp_path / "fork.ndjson", log.lines)
     code, _, err = printed(capfd, "log", "import", str(fork), "--log", site.address)
     assert (code, "differ from seq 5 on" in err, site.shown in err) == (65, True, True)
