@@ -9,7 +9,7 @@ try:
 except ImportError as _error:
     raise UsageError(
         f"a postgresql:// log needs the library psycopg, which cannot be imported: {_error}",
-        remedy="install it: python -m pip install 'gatekeeper[postgres]'",
+        remedy="install it: python -m pip install 'psycopg[binary]'",
     ) from None
 
 __all__ = ["psycopg"]
