@@ -7,7 +7,7 @@ import sys
 import time
 
 from gatekeeper.cli.output import say_once
-from gatekeeper.errors import GatekeeperError, PolicyError, SnapshotError, StateUnreadableError, UsageError
+from gatekeeper.errors import PolicyError, SnapshotError, StateUnreadableError, UsageError
 from gatekeeper.ledger.address import is_remote, only_remote, refuse_remote
 from gatekeeper.ledger.ndjson import NdjsonLedger
 from gatekeeper.model.canonical import digest
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gatekeeper.model.policy import LoadedPolicy
     from gatekeeper.model.run import Run
     from gatekeeper.model.snapshot import Snapshot
-    from gatekeeper.ports import EventIndex, EvidenceSource, Ledger, SharedLedger
+    from gatekeeper.ports import EventIndex, Ledger, SharedLedger
 
 STANDARD_INPUT = "-"
 
@@ -176,28 +176,6 @@ def source_of(snapshot_path: str, baseline_path: str | None) -> dict[str, Any] |
     except UnicodeEncodeError:  # no event could hold it
         return None
     return {"kind": "file", "snapshot": snapshot, "baseline": baseline}
-
-
-def read_source(source: Mapping[str, Any]) -> Snapshot | tuple[EvidenceSource, dict[str, Any] | None]:
-    """The evidence that was recorded with a hold: read again, or the collector that takes it again.
-
-    Raises:
-        SnapshotError: a file cannot be read, or is no snapshot.
-        CollectionError: the collection file does not load any more.
-    """
-    if source.get("kind") == "collection":
-        from gatekeeper.cli.collecting import open_collector
-
-        collector = open_collector(str(source["collection"]))
-        return collector, collector.source
-    if source.get("kind") != "file":
-        raise SnapshotError(f"unknown kind of source: {source.get('kind')}", remedy="resume it with --snapshot")
-    try:
-        return read_evidence(str(source["snapshot"]), source.get("baseline"))
-    except SnapshotError:
-        raise
-    except GatekeeperError as error:
-        raise SnapshotError(error.message, remedy=error.remedy) from None
 
 
 def read_references(given: tuple[str, ...]) -> dict[str, str]:

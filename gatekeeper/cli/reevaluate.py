@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gatekeeper.cli.compose import SystemClock, missing_log, open_ledger, read_source, who_asks
+from gatekeeper.cli.compose import SystemClock, missing_log, open_ledger, read_evidence, who_asks
 from gatekeeper.cli.outcome import Outcome
 from gatekeeper.cli.present import layout_of_output, shown, told, words_for_people
-from gatekeeper.errors import UsageError
+from gatekeeper.errors import GatekeeperError, SnapshotError, UsageError
 from gatekeeper.model.reasons import Verdict
 from gatekeeper.model.times import format_time
 from gatekeeper.orchestrator.repeat import reevaluate as ask_holds
@@ -15,11 +15,13 @@ from gatekeeper.render.page import VERDICT_TONES, Column, Page, Row, Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     from gatekeeper.cli.values import Values
+    from gatekeeper.model.snapshot import Snapshot
     from gatekeeper.orchestrator.repeat import HoldOutcome
+    from gatekeeper.ports import EvidenceSource
 
 DEFAULT_INTERVAL_SECONDS = 60.0
 
@@ -32,6 +34,28 @@ def reevaluate(values: Values) -> Outcome:
         return Outcome(_rounds(values), 0)
     outcomes = _round(values)
     return _told(outcomes, values)
+
+
+def read_source(source: Mapping[str, Any]) -> Snapshot | tuple[EvidenceSource, dict[str, Any] | None]:
+    """The evidence that was recorded with a hold: read again, or the collector that takes it again.
+
+    Raises:
+        SnapshotError: a file cannot be read, or is no snapshot.
+        CollectionError: the collection file does not load any more.
+    """
+    if source.get("kind") == "collection":
+        from gatekeeper.cli.collecting import open_collector
+
+        collector = open_collector(str(source["collection"]))
+        return collector, collector.source
+    if source.get("kind") != "file":
+        raise SnapshotError(f"unknown kind of source: {source.get('kind')}", remedy="resume it with --snapshot")
+    try:
+        return read_evidence(str(source["snapshot"]), source.get("baseline"))
+    except SnapshotError:
+        raise
+    except GatekeeperError as error:
+        raise SnapshotError(error.message, remedy=error.remedy) from None
 
 
 def _round(values: Values) -> list[HoldOutcome]:

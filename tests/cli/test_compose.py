@@ -15,10 +15,10 @@ from gatekeeper.cli.compose import (
     log_lines,
     read_evidence,
     read_references,
-    read_source,
     source_of,
     who_asks,
 )
+from gatekeeper.cli.reevaluate import read_source
 from gatekeeper.errors import DocumentError, LogError, SnapshotError, UsageError
 
 

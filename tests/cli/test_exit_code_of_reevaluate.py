@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gatekeeper.cli.app import run
-from gatekeeper.cli.compose import read_source
+from gatekeeper.cli.reevaluate import read_source
 from gatekeeper.errors import CollectionError, LogError, UsageError
 
 Capture = pytest.CaptureFixture[str]
