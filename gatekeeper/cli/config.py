@@ -1,7 +1,7 @@
 """Defaults from outside: what is typed wins over the environment, that over gatekeeper.toml.
 
 ```toml
-log = "logs/decision.ndjson"   # or GATEKEEPER_LOG
+log = "logs/decision.ndjson"   # or an address (postgresql://…, git+ssh://…#BRANCH); or GATEKEEPER_LOG
 output = "text"                # or GATEKEEPER_OUTPUT
 actor = "release-bot"
 rotate_bytes = "64MiB"         # or GATEKEEPER_ROTATE_BYTES

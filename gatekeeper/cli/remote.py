@@ -53,7 +53,6 @@ class Teller:
         except LedgerUnreachableError as error:
             self._failed = error, time.monotonic()
             raise
-        self._failed = None
         for warning in view.warnings:
             say_once(f"gatekeeper: {warning}")
         return view

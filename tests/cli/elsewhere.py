@@ -45,10 +45,10 @@ class Elsewhere:
         return self.opened[-1]
 
     def go(self, sign: str) -> None:
-        """`down` or `readonly`, until `back`."""
+        """`down`, `readonly` or `unindexed`, until `back`."""
         (self.place / sign).touch()
 
     def back(self) -> None:
         """All is well again."""
-        for sign in ("down", "readonly"):
+        for sign in ("down", "readonly", "unindexed"):
             (self.place / sign).unlink(missing_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,45 @@ def test_a_changed_line_elsewhere_is_found_by_verify(
     """It reads the ledger itself: nothing that was kept of it vouches for its lines."""
     elsewhere.path.write_bytes(elsewhere.path.read_bytes().replace(b'"actor":"', b'"actor":"x', 1))
     code, out, _ = printed(capfd, "verify", "--log", address)
-    assert (code, SHOWN in out) == (65, True)
+    assert (code, f"{SHOWN}:1\n" in out) == (65, True)
+
+
+def test_a_damaged_line_elsewhere_is_named_where_it_matters(
+    address: str, elsewhere: Elsewhere, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """As in a file: by its number, on standard error and in json."""
+    lines = elsewhere.path.read_bytes().splitlines()
+    elsewhere.path.write_bytes(b"".join(line + b"\n" for line in [*lines[:3], b"no JSON", *lines[4:]]))
+    for name in ("log.db", "log.db-wal", "log.db-shm"):
+        (elsewhere.place / name).unlink(missing_ok=True)
+    elsewhere.go("unindexed")
+    for words in (["status"], ["queue"], ["status", RUN], ["replay"]):
+        code, out, err = printed(capfd, *words, "-o", "json", "--log", address)
+        assert (code, json.loads(out)["damaged"]) == (0, [{"source": SHOWN, "line": 4, "problem": "damaged"}]), words
+        assert f"{SHOWN}:4: damaged line, passed over" in err
+
+
+def test_a_pruned_log_takes_its_proof_along_where_there_is_a_place_for_it(
+    place: Path, elsewhere: Elsewhere, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Into a file: it verifies as before. Elsewhere: what to keep, and how to verify, is said."""
+    log = str(write(place / "old.ndjson", rollout()))
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", "key"], check=True)
+    prune = ["log", "prune", "--before", "2030-01-01T00:00:00Z", "--checkpoint", "note", "--public-key", "key.pub"]
+    for words in (["log", "rotate"], ["log", "checkpoint", "--key", "key", "--out", "note"], prune):
+        assert run([*words, "--log", log]) == 0
+    seq = len(rollout()) + 1
+    assert printed(capfd, "log", "import", log, "--log", "copy.ndjson")[0] == 0
+    assert Path("copy.ndjson.pruned").read_bytes() == Path("old.ndjson.pruned").read_bytes()
+    assert run(["verify", "--checkpoint", "note", "--public-key", "key.pub", "--log", "copy.ndjson"]) == 0
+    code, _, err = printed(capfd, "log", "import", log, "--log", ADDRESS)
+    assert (code, f"keep {log}.pruned, and verify {SHOWN} with gatekeeper verify --from {seq}" in err) == (0, True)
+    assert run(["verify", "--from", str(seq), "--log", ADDRESS]) == 0
+    assert elsewhere.path.read_bytes() == Path(log).read_bytes()
+    capfd.readouterr()
+    code, out, _ = printed(capfd, "log", "head", "-o", "json", "--log", ADDRESS)
+    last = json.loads(out)["seq"]
+    assert (code, json.loads(out)["line"]) == (0, last)
 
 
 @pytest.mark.usefixtures("elsewhere")

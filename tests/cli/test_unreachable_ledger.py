@@ -53,6 +53,18 @@ def test_accept_and_degrade_become_69(
     assert (elsewhere.path.read_bytes() if elsewhere.path.exists() else b"") == before
 
 
+@pytest.mark.parametrize("output", ["text", "json", "ndjson", "markdown", "github"])
+@pytest.mark.usefixtures("elsewhere")
+def test_an_answer_names_the_ledger_without_its_credentials(output: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """Where it was recorded stands in every page that a pull request or a job shows."""
+    for metrics, name in ((HEALTHY, "1"), (HARMFUL, "2")):
+        Path("snapshot.json").write_text(json.dumps(snapshot(metrics, name=name)))
+        assert run([*ASK, "--snapshot", "snapshot.json", "--log", ADDRESS, "-o", output]) in {0, 1}
+        captured = capfd.readouterr()
+        assert SECRET not in captured.out + captured.err
+        assert (SHOWN in captured.out) is (output in {"text", "markdown"})
+
+
 @pytest.mark.parametrize("sign", ["down", "readonly"])
 def test_reject_ends_with_1_and_is_recorded_by_the_next_call(
     sign: str, elsewhere: Elsewhere, capfd: pytest.CaptureFixture[str]

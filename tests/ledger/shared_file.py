@@ -10,8 +10,10 @@ from gatekeeper.errors import LedgerUnreachableError
 from gatekeeper.ledger.address import Address
 from gatekeeper.ledger.indexing import open_index
 from gatekeeper.ledger.ndjson import NdjsonLedger
+from gatekeeper.ledger.reading import raw_lines
 from gatekeeper.model.event import line_digest
 from gatekeeper.model.exchange import Expectation, Receipt
+from gatekeeper.model.line import stated_seq
 from gatekeeper.model.policy import LoadedPolicy
 from gatekeeper.ports import Clock, EventIndex, LedgerView
 
@@ -19,7 +21,8 @@ from gatekeeper.ports import Clock, EventIndex, LedgerView
 class SharedFile:
     """The ledger at an address whose lines stand in *path*.
 
-    While a file named `down` stands beside it, nobody reaches it; with `readonly`, nobody may append.
+    While a file named `down` stands beside it, nobody reaches it; with `readonly`, nobody may append; with `unindexed`
+    it has no index.
     """
 
     def __init__(self, address: Address, path: Path, *, clock: Clock) -> None:
@@ -64,7 +67,11 @@ class SharedFile:
     def lines(self, *, after: int = 0) -> Iterator[bytes]:
         """As `ports.SharedLedger.lines`."""
         self._reach()
-        return (line for _, line in self._ledger.read(start=after + 1))
+        is_behind = after == 0
+        for _, _, line, _ in raw_lines([str(self.path)]) if self.path.exists() else ():
+            is_behind = is_behind or (stated_seq(line) or 0) > after
+            if is_behind:
+                yield line
 
     def line_digest_at(self, seq: int) -> str | None:
         """As `ports.SharedLedger.line_digest_at`."""
@@ -73,7 +80,7 @@ class SharedFile:
     def index(self) -> EventIndex | None:
         """As `ports.SharedLedger.index`."""
         self._reach()
-        return open_index(str(self.path))[0]
+        return None if (self.path.parent / "unindexed").exists() else open_index(str(self.path))[0]
 
     def take_in(self, lines: Iterator[bytes]) -> int:
         """As `ports.SharedLedger.take_in`."""

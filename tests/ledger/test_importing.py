@@ -132,6 +132,32 @@ def test_a_pruned_log_begins_with_its_segment_head(tmp_path: Path) -> None:
     assert import_lines(lambda _after: iter_file(tmp_path / "a"), target, shown="target").events == 0
 
 
+def test_a_part_that_follows_another_history_is_a_fork(tmp_path: Path) -> None:
+    """Its first seq is just the next one; what stands before it is not what stands here."""
+    other = write(tmp_path / "other", rechained([changed(LINES[0], lambda event: event.update(actor="x"))]))
+    ledger = ledger_at(tmp_path / "a")
+    ledger.append([decision("r1")], expect=None, actor="t")
+    ledger.rotate(actor="t")
+    ledger.close()
+    before = other.read_bytes()
+    with pytest.raises(LogDamagedError, match="two histories: they differ from seq 2 on"):
+        import_lines(lambda _after: iter_file(tmp_path / "a"), ledger_at(other), shown="target")
+    assert other.read_bytes() == before
+
+
+def test_an_unfinished_line_within_the_source_is_refused(tmp_path: Path) -> None:
+    """One of several files was cut; what stands in the next one does not follow it."""
+    parts = [write(tmp_path / "a", LINES[:2], rest=LINES[2][:30]), write(tmp_path / "b", LINES[2:])]
+
+    def read(_after: int) -> Iterator[SourceLine]:
+        for part in parts:
+            yield from raw_lines([str(part)])
+
+    with pytest.raises(LogDamagedError, match="a:3 is an unfinished line within the log"):
+        import_lines(read, ledger_at(tmp_path / "target"), shown="target")
+    assert not (tmp_path / "target").exists()
+
+
 def test_a_log_without_its_beginning_is_refused(tmp_path: Path) -> None:
     """No head of a segment vouches for what is missing."""
     with pytest.raises(LogDamagedError, match="seqs 1-2 missing"):

@@ -14,20 +14,20 @@ LOG = Option(
     "log",
     "--log",
     kind="path",
-    metavar="FILE",
+    metavar="FILE|ADDRESS",
     default=DEFAULT_LOG,
     setting="log",
-    help="The decision log.",
+    help="The decision log: a file, or postgresql://HOST/DATABASE, or git+ssh://HOST/PATH#BRANCH.",
 )
 LOGS = Option(
     "log",
     "--log",
     kind="path",
-    metavar="FILE|PATTERN",
+    metavar="FILE|PATTERN|ADDRESS",
     default=DEFAULT_LOG,
     setting="log",
     repeat=True,
-    help="The decision log; several files or a pattern are read as one chain.",
+    help="The decision log: a file or an address; several files or a pattern are read as one chain.",
 )
 ROTATE_BYTES = Option(
     "rotate_bytes",
