@@ -108,6 +108,7 @@ def import_lines(read: Callable[[int], Iterator[SourceLine]], target: Target, *,
 
     Raises:
         LogDamagedError: the source does not hold together, or the two are not one history (65); nothing was changed.
+            Or somebody has appended meanwhile; what was taken in until then stays.
         InputRefusedError: the source has no event, or begins behind the target's end (65).
         LogError: it could not be stored; what was taken in until then stays, and the next call goes on there.
     """

@@ -46,6 +46,7 @@ COMMANDS = [
     ["verify", "--from", "4"],
     ["log", "head"],
     ["log", "metrics"],
+    ["log", "rebuild"],
     ["policy", "backtest", "policy.json"],
     ["policy", "suggest-cases", "--at-least", "1"],
 ]

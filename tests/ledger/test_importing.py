@@ -250,6 +250,14 @@ def test_a_full_disk_leaves_whole_parts_and_the_next_import_goes_on(
     assert target.read_bytes() == source.read_bytes()
 
 
+def test_an_import_that_was_killed_goes_on_where_the_whole_lines_end(tmp_path: Path) -> None:
+    """Half a line is kept aside and cut off, as after any crash, and the bytes come out as those of the source."""
+    source, target = write(tmp_path / "a", LINES), write(tmp_path / "b", LINES[:3], rest=LINES[3][:50])
+    assert take_over(source, target).events == len(LINES) - 3
+    assert target.read_bytes() == source.read_bytes()
+    assert (tmp_path / "b.torn-untold").read_bytes() == LINES[3][:50]
+
+
 def test_whoever_appends_in_between_wins_and_no_fork_comes_of_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
