@@ -31,7 +31,6 @@ _OWN_CONFIG = (
     ("push.followTags", "false"),
     ("push.gpgSign", "false"),
     ("push.recurseSubmodules", "no"),
-    ("fetch.fsckObjects", "true"),
 )
 _SSH = "ssh -o BatchMode=yes -o ConnectTimeout=10"
 
@@ -48,6 +47,7 @@ class Git:
         self.repository = repository
         self.environment = {name: value for name, value in environ.items() if name not in _OF_ANOTHER_REPOSITORY}
         self.environment |= {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", "GIT_DIR": repository}
+        self.environment["GIT_DEFAULT_REF_FORMAT"] = "files"
 
     def command(self, *arguments: str) -> list[str]:
         """The whole command line."""

@@ -153,10 +153,10 @@ class GitLedger:
         Raises:
             LedgerUnreachableError: the repository cannot be reached (69).
         """
-        from gatekeeper.ledger.git.lines import lines_of_commit
+        from gatekeeper.ledger.git.lines import lines_up_to
 
         commit = self._fetched()
-        return iter(()) if commit is None else lines_of_commit(self._git, commit, after=after)
+        return iter(()) if commit is None else lines_up_to(self._git, commit, after=after)
 
     def head(self) -> Mapping[str, Any]:
         """The log's end: `seq` (0: no event), `digest` (the next `prev`), `ts`, `is_complete`."""

@@ -1,22 +1,23 @@
-"""The lines of a commit, as the branch holds them: for whoever must not trust a copy."""
+"""The lines of the branch as its commits hold them: for whoever must not trust a copy."""
 
 from __future__ import annotations
 
 from gatekeeper.errors import StateUnreadableError
 from gatekeeper.ledger.chain import seq_of
-from gatekeeper.ledger.git.history import UnreadableObjectsError, contents_of, files_of
+from gatekeeper.ledger.git.history import UnreadableObjectsError, commits_of, contents_of
 from gatekeeper.model.line import decode, is_blank
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from gatekeeper.ledger.git.command import Git
 
-_END = 1 << 60  # behind every seq
+_STEP = 64
+"""So many commits are gone back at a time."""
 
 
-def lines_of_commit(git: Git, commit: str, *, after: int) -> Iterator[bytes]:
+def lines_up_to(git: Git, tip: str, *, after: int) -> Iterator[bytes]:
     """The lines behind seq *after*, in order, without newlines; blank ones left out.
 
     Raises:
@@ -24,33 +25,50 @@ def lines_of_commit(git: Git, commit: str, *, after: int) -> Iterator[bytes]:
     """
     is_behind = after <= 0
     try:
-        for content in contents_of(git, files_of(git, commit, after=after)):
+        commits = commits_of(git, tip)
+        start = 0 if is_behind else _place_of(git, commits, after)
+        for content in contents_of(git, commits[start:], before=commits[start - 1] if start else None):
             for line in content.split(b"\n"):
                 if is_blank(line):
                     continue
-                if not is_behind:
-                    event = decode(line)
-                    is_behind = event is not None and (seq_of(event) or 0) > after
+                is_behind = is_behind or _seq_on(line) > after
                 if is_behind:
                     yield line
     except UnreadableObjectsError as error:
-        raise _unreadable(git, error) from error
+        raise StateUnreadableError(
+            f"{git.repository} cannot be read: {error}", remedy="make it anew with `gatekeeper log rebuild`"
+        ) from error
 
 
-def last_seq_of(git: Git, commit: str) -> int:
-    """The highest seq in the last file of a commit; 0 when it has none. Raises as `lines_of_commit` does."""
+def last_seq_of(git: Git, tip: str) -> int:
+    """The highest seq near the end of the branch; 0 when it has none. Raises as `lines_up_to` does."""
+    last = 0
     try:
-        events = [
-            decode(line)
-            for content in contents_of(git, files_of(git, commit, after=_END))
-            for line in content.split(b"\n")
-        ]
+        commits = commits_of(git, tip)
+        for end in range(len(commits), 0, -_STEP):
+            for content in contents_of(git, commits[max(0, end - _STEP) : end]):
+                last = max(last, *(_seq_on(line) for line in content.split(b"\n")))
+            if last:
+                break
     except UnreadableObjectsError as error:
-        raise _unreadable(git, error) from error
-    return max((seq_of(event) or 0 for event in events if event is not None), default=0)
+        raise StateUnreadableError(
+            f"{git.repository} cannot be read: {error}", remedy="make it anew with `gatekeeper log rebuild`"
+        ) from error
+    return last
 
 
-def _unreadable(git: Git, error: UnreadableObjectsError) -> StateUnreadableError:
-    return StateUnreadableError(
-        f"{git.repository} cannot be read: {error}", remedy="rebuild it with `gatekeeper log rebuild`"
-    )
+def _place_of(git: Git, commits: Sequence[str], after: int) -> int:
+    """Index of a commit from which on all lines behind *after* stand: few are read where *after* is near the end."""
+    for end in range(len(commits), 0, -_STEP):
+        start = max(0, end - _STEP)
+        first = next(
+            (line for content in contents_of(git, commits[start:end]) for line in content.split(b"\n") if line), b""
+        )
+        if 0 < _seq_on(first) <= after + 1:
+            return start
+    return 0
+
+
+def _seq_on(line: bytes) -> int:
+    event = decode(line)
+    return (seq_of(event) or 0) if event is not None else 0

@@ -10,7 +10,7 @@ import os
 from gatekeeper.errors import StateUnreadableError
 from gatekeeper.ledger.following import Follower
 from gatekeeper.ledger.fsops import close_quietly, read_exactly, remove_quietly, write_all
-from gatekeeper.ledger.git.history import ChangedError, UnreadableObjectsError, added_files, contents_of, files_of
+from gatekeeper.ledger.git.history import ChangedError, UnreadableObjectsError, commits_between, commits_of, contents_of
 from gatekeeper.ledger.projection import database_path
 from gatekeeper.ledger.projection_schema import discard
 from gatekeeper.ledger.sealing import take_all
@@ -24,10 +24,27 @@ if TYPE_CHECKING:
     from gatekeeper.ledger.git.command import Git
     from gatekeeper.ledger.git.remote import Remote
     from gatekeeper.ledger.git.repository import Repository
+    from gatekeeper.ledger.projection import Projection
     from gatekeeper.ledger.projection_fold import Fold
     from gatekeeper.ledger.sealing import Sealed
 
 _ATTEMPTS = 3
+
+
+class _CopyFollower(Follower):
+    """Keeps the state of a copy: it waits for no device, since all of it can be had again."""
+
+    def __init__(self, path: str, ops: FileOps) -> None:
+        super().__init__(path, ops)
+        self._hurried: Projection | None = None
+
+    def projection(self) -> Projection:
+        """As `Follower.projection`."""
+        projection = super().projection()
+        if projection is not self._hurried:
+            projection.connection.execute("PRAGMA synchronous = OFF")
+            self._hurried = projection
+        return projection
 
 
 class Mirror:
@@ -36,7 +53,7 @@ class Mirror:
     def __init__(self, cache: Cache, ops: FileOps, git: Git, remote: Remote, repository: Repository) -> None:
         self.cache = cache
         self.ops = ops
-        self.follower = Follower(cache.mirror, ops)
+        self.follower = _CopyFollower(cache.mirror, ops)
         self._git = git
         self._remote = remote
         self._repository = repository
@@ -121,11 +138,11 @@ class Mirror:
         known = level.size if level is not None and self.cache.mirror_size() >= level.size else 0
         try:
             try:
-                added = added_files(self._git, level.commit, tip) if level is not None and known else None
+                added = commits_between(self._git, level.commit, tip) if level is not None and known else None
             except UnreadableObjectsError:  # of the commit seen before: its lines are here all the same
                 added = None
-            if added is not None:
-                size = self._append(known, contents_of(self._git, added))
+            if added is not None and level is not None:
+                size = self._append(known, contents_of(self._git, added, before=level.commit))
             else:
                 size = self._read_all(tip, known)
         except ChangedError as error:
@@ -158,7 +175,7 @@ class Mirror:
         place, size = f"{self.cache.mirror}.next", 0
         descriptor = self.ops.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         try:
-            for content in contents_of(self._git, files_of(self._git, tip)):
+            for content in contents_of(self._git, commits_of(self._git, tip)):
                 same = max(0, min(len(content), known - size))
                 if same and read_exactly(self.ops, before, same, size) != content[:same]:
                     raise ChangedError(f"a line behind byte {size} is another one than was recorded")

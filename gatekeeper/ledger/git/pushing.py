@@ -10,6 +10,8 @@ from gatekeeper.ledger.git.remote import Pushed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gatekeeper.ledger.git.remote import Remote
 
 _DOUBTS = 5
@@ -27,10 +29,13 @@ _AT_THE_SAME_MOMENT = (
 )
 
 
-def push_surely(remote: Remote, commit: str, *, expected: str | None) -> bool:
+def push_surely(remote: Remote, commit: str, *, expected: str | None, can_send: Callable[[], bool]) -> bool:
     """Push; whether the branch stands at *commit*.
 
     False: it stands elsewhere by now. It did not take the commit, or has gone on from it; what it holds tells.
+
+    Args:
+        can_send: whether the local repository has what a push needs; False, and nothing can have been sent.
 
     Raises:
         LogError: the other side refuses it; nothing was recorded.
@@ -44,6 +49,8 @@ def push_surely(remote: Remote, commit: str, *, expected: str | None) -> bool:
             return False
         if pushed.answer == Pushed.REFUSED:
             return _refused(remote, commit, expected, pushed.reason)
+        if not can_send():
+            return False
         pause(attempt + 3)
         pushed = remote.push(commit, expected=expected)
     raise LedgerUnreachableError(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gatekeeper.ledger.git.remote import Remote
 
 LEVEL_REF = "refs/gatekeeper/level"
-"""The commit with which the mirror was level after it was last fetched for: git keeps what stands here."""
+"""The commit with which the mirror is level: git keeps what stands here, and fetches what does not stand on it."""
 
 _SHA256_DIGITS = 64
 _LOOSE_OBJECTS = 4000
@@ -22,15 +22,15 @@ _TOLD_BY = "17"  # objects are spread evenly over 256 directories: one of them t
 
 
 class Repository:
-    """A bare repository that holds the newest commit of the branch and no more of its history than was made here."""
+    """A bare repository that holds the branch as far as it was fetched or made here."""
 
     def __init__(self, git: Git, remote: Remote) -> None:
         self._git = git
         self._remote = remote
         self._path = git.repository
 
-    def make(self, *, like: str | None = None) -> None:
-        """Make it where there is none.
+    def make(self, *, like: str | None = None) -> bool:
+        """Make it where there is none; whether that was so.
 
         Args:
             like: id of a commit of the other side, whose kind of digest it must have.
@@ -39,7 +39,7 @@ class Repository:
             LogError: it cannot be made.
         """
         if os.path.exists(os.path.join(self._path, "HEAD")):
-            return
+            return False
         kind = "sha256" if like is not None and len(like) == _SHA256_DIGITS else "sha1"
         ended = self._git.run("init", "--quiet", "--bare", "--template=", f"--object-format={kind}")
         if ended.code != 0:
@@ -47,6 +47,7 @@ class Repository:
                 f"{self._path} cannot be made: {words_of(ended)}",
                 remedy="make room, or let XDG_CACHE_HOME name a place that can be written",
             )
+        return True
 
     def fetch(self, *, like: str | None) -> str:
         """Get the newest commit of the branch; its id.
@@ -69,12 +70,19 @@ class Repository:
         raise AssertionError
 
     def holds(self, commit: str) -> bool:
-        """Whether it has this commit, and with it all that it holds."""
-        return os.path.exists(self._path) and self._git.run("cat-file", "-e", f"{commit}^{{commit}}").code == 0
+        """Whether it has this commit, and with it all before it."""
+        return os.path.exists(self._path) and self._git.run("cat-file", "commit", commit).code == 0
 
     def keep(self, commit: str) -> None:
-        """Let git keep what is needed to see later what has been added since *commit*."""
-        self._git.run("update-ref", LEVEL_REF, commit)
+        """Let git know that it has *commit* and must keep it; written here, that saves an append a process."""
+        place = os.path.join(self._path, LEVEL_REF)
+        try:
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+            with open(f"{place}.next", "w", encoding="ascii") as file:
+                file.write(f"{commit}\n")
+            os.replace(f"{place}.next", place)
+        except OSError:  # then it is fetched again some day
+            return
 
     def throw_away(self) -> None:
         """Remove it, whatever state it is in; what still works on it works on a directory without a name."""
@@ -94,6 +102,11 @@ class Repository:
             )
 
     def _stands_at(self, ref: str) -> str:
+        try:
+            with open(os.path.join(self._path, ref), encoding="ascii") as file:
+                return file.read().strip()
+        except OSError:  # git has packed it
+            pass
         ended = self._git.run("rev-parse", "--verify", "--quiet", ref)
         if ended.code != 0:
             raise UnreadableObjectsError(f"{ref} is not there")

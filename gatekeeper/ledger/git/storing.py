@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
+from functools import partial
 
 from gatekeeper.errors import LogError
 from gatekeeper.ledger.fsops import close_quietly
-from gatekeeper.ledger.git.commits import NotMadeError, make_commit
+from gatekeeper.ledger.git.commits import make_commit
 from gatekeeper.ledger.git.pushing import pause, push_surely
 from gatekeeper.ledger.projection_rows import digest_blob
 from gatekeeper.model.times import MICROSECONDS, parse_time
@@ -64,7 +65,7 @@ class Storing:
                 if sealed is None:
                     return None
                 commit = self._commit(sealed, parent)
-                if push_surely(self._remote, commit, expected=parent):
+                if push_surely(self._remote, commit, expected=parent, can_send=partial(self._can_send, parent)):
                     self._take(descriptor, sealed, commit)
                     return sealed
             finally:
@@ -87,29 +88,27 @@ class Storing:
             self._mirror.follower.make_ready(descriptor)
             return prepare(self._mirror.fold)
 
+    def _can_send(self, parent: str | None) -> bool:
+        """Whether the local repository holds what is to be gone on from; a damaged one is thrown away."""
+        if parent is None or self._repository.holds(parent):
+            return True
+        self._repository.throw_away()
+        return False
+
     def _holds(self, sealed: Sealed) -> bool:
         return self._mirror.digest_at(int(sealed.events[0]["seq"])) == digest_blob(sealed.digests[0])
 
     def _commit(self, sealed: Sealed, parent: str | None) -> str:
         moment = parse_time(str(sealed.events[-1]["ts"])) or 0
-        for is_last in (False, True):
-            self._repository.make(like=parent)
-            try:
-                return make_commit(self._git, sealed.events, sealed.data, parent=parent, seconds=moment // MICROSECONDS)
-            except NotMadeError as error:
-                if is_last:
-                    raise LogError(
-                        f"git cannot make a commit in {self._git.repository}: {error}",
-                        remedy=f"make room, or remove {self._mirror.cache.directory}: nothing was recorded",
-                    ) from None
-            self._repository.throw_away()  # damaged, or without the commit to go on from
-            if parent is not None:
-                self._repository.fetch(like=parent)
-        raise AssertionError
+        if self._repository.make(like=parent) and parent is not None:
+            self._repository.fetch(like=parent)  # somebody has removed it: git sends nothing without the parent
+        seconds = moment // MICROSECONDS
+        return make_commit(self._git.repository, sealed.events, sealed.data, parent=parent, seconds=seconds)
 
     def _take(self, descriptor: int, sealed: Sealed, commit: str) -> None:
         try:
             self._mirror.take(descriptor, sealed, commit)
+            self._repository.keep(commit)
         except OSError as error:  # it is recorded: the next call reads it from the branch
             sealed.warnings.append(f"{self._mirror.cache.mirror} was not updated ({error.strerror or error})")
         self._repository.pack_sometimes()
