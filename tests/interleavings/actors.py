@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from threading import Barrier, Event
 from typing import Any
 
 import pytest
 
 from gatekeeper.errors import GatekeeperError
-from gatekeeper.ledger.ndjson import NdjsonLedger
 from gatekeeper.model.exchange import Expectation, Receipt
 from gatekeeper.model.policy import LoadedPolicy
 from gatekeeper.orchestrator import gate
 from gatekeeper.orchestrator.question import Answer, Question
-from gatekeeper.ports import Clock
+from gatekeeper.ports import Ledger, LedgerView
 from tests.orchestrator.desk import Desk
 
 
-class PausingLedger(NdjsonLedger):
-    """Calls *before_append* once, between its caller's first read and its first append."""
+class OnAnother:
+    """A ledger that hands every call on to another one."""
 
-    def __init__(self, path: Path, *, clock: Clock, before_append: Callable[[], object]) -> None:
-        super().__init__(str(path), clock=clock)
-        self.before_append: Callable[[], object] | None = before_append
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def view(self) -> LedgerView:
+        """As the ledger's."""
+        return self._ledger.view()
 
     def append(
         self,
@@ -36,11 +37,31 @@ class PausingLedger(NdjsonLedger):
         policies: Sequence[LoadedPolicy] = (),
         actor: str,
     ) -> Receipt:
+        """As the ledger's."""
+        return self._ledger.append(drafts, expect=expect, policies=policies, actor=actor)
+
+    def leave_marker(self, drafts: Sequence[Mapping[str, Any]]) -> str | None:
+        """As the ledger's."""
+        return self._ledger.leave_marker(drafts)
+
+    def read(self, *, start: int = 1) -> Iterator[tuple[Mapping[str, Any], bytes]]:
+        """As the ledger's."""
+        return self._ledger.read(start=start)
+
+
+class PausingLedger(OnAnother):
+    """Calls *before_append* once, between its caller's first read and its first append."""
+
+    def __init__(self, ledger: Ledger, *, before_append: Callable[[], object]) -> None:
+        super().__init__(ledger)
+        self.before_append: Callable[[], object] | None = before_append
+
+    def append(self, drafts: Sequence[Any], **given: Any) -> Receipt:
         """Wait for the others, or let them act, then append."""
         hook, self.before_append = self.before_append, None
         if hook is not None:
             hook()
-        return super().append(drafts, expect=expect, policies=policies, actor=actor)
+        return super().append(drafts, **given)
 
 
 def at_once(desk: Desk, questions: Sequence[Question]) -> list[Answer | GatekeeperError]:
@@ -48,7 +69,7 @@ def at_once(desk: Desk, questions: Sequence[Question]) -> list[Answer | Gatekeep
     barrier = Barrier(len(questions), timeout=60)
 
     def actor(question: Question) -> Answer | GatekeeperError:
-        ledger = PausingLedger(desk.path, clock=desk.clock, before_append=barrier.wait)
+        ledger = PausingLedger(desk.open(), before_append=barrier.wait)
         try:
             return gate.ask(question, ledger=ledger, clock=desk.clock)
         except GatekeeperError as error:
@@ -69,7 +90,7 @@ def one_after_the_other(desk: Desk, questions: Sequence[Question]) -> list[Answe
             barrier.wait()
             assert turns[number].wait(60)
 
-        ledger = PausingLedger(desk.path, clock=desk.clock, before_append=hook)
+        ledger = PausingLedger(desk.open(), before_append=hook)
         try:
             return gate.ask(questions[number], ledger=ledger, clock=desk.clock)
         except GatekeeperError as error:
@@ -90,7 +111,7 @@ class Meanwhile:
 
     def ask(self, question: Question) -> Answer:
         """Ask, and be overtaken once."""
-        ledger = PausingLedger(self.desk.path, clock=self.desk.clock, before_append=self.act)
+        ledger = PausingLedger(self.desk.open(), before_append=self.act)
         answer = gate.ask(question, ledger=ledger, clock=self.desk.clock)
         assert ledger.before_append is None
         return answer

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from gatekeeper.errors import LogError
-from gatekeeper.ledger.ndjson import NdjsonLedger
 from gatekeeper.model.exchange import ConflictError, Receipt
 from gatekeeper.orchestrator import gate
+from tests.interleavings.actors import OnAnother
 from tests.orchestrator.desk import Desk
 
 
-class OvertakenLedger(NdjsonLedger):
+class OvertakenLedger(OnAnother):
     """Somebody else is always first."""
 
     attempts = 0
@@ -26,7 +26,7 @@ class OvertakenLedger(NdjsonLedger):
 def always_overtaken(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> OvertakenLedger:
     """From now on nothing that this desk appends comes first; it gives up after five times."""
     monkeypatch.setattr(gate, "MAX_CONFLICTS", 5)
-    ledger = OvertakenLedger(str(desk.path), clock=desk.clock)
+    ledger = OvertakenLedger(desk.open())
     desk.ledger = ledger
     return ledger
 
@@ -34,14 +34,14 @@ def always_overtaken(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> OvertakenLe
 def test_a_call_that_is_always_overtaken_ends(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """It reads again so many times and then gives up with 74; an ACCEPT that could not be recorded is not given."""
     desk.walk("DRY_RUN")
-    before = desk.path.read_bytes()
+    before = desk.events()
     ledger = always_overtaken(desk, monkeypatch)
     with pytest.raises(LogError, match="moved 5 times") as caught:
         desk.check()
     assert (caught.value.exit_code, ledger.attempts) == (74, 5)
     with pytest.raises(LogError, match="moved 5 times"):
         gate.stop("r", reason="x", actor="sre", ledger=ledger)
-    assert desk.path.read_bytes() == before
+    assert desk.events() == before
 
 
 def test_harm_that_is_always_overtaken_is_told(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,5 +50,5 @@ def test_harm_that_is_always_overtaken_is_told(desk: Desk, monkeypatch: pytest.M
     always_overtaken(desk, monkeypatch)
     answer = desk.check(metrics={"leaks": 1})
     assert (answer.verdict, answer.is_unrecorded) == ("REJECT", True)
-    desk.ledger = NdjsonLedger(str(desk.path), clock=desk.clock)
+    desk.ledger = desk.open()
     assert desk.run().state == "STOPPED"

@@ -11,7 +11,7 @@ from tests.orchestrator.desk import Desk
 
 def stop(desk: Desk) -> None:
     """An SRE stops the run."""
-    gate.stop("r", reason="incident 7", actor="sre", ledger=Desk(desk.path, clock=desk.clock).ledger)
+    gate.stop("r", reason="incident 7", actor="sre", ledger=desk.open())
 
 
 @pytest.mark.parametrize("metrics", [{}, {"errors": ...}, {"leaks": 1}])
@@ -27,7 +27,7 @@ def test_a_stop_beats_every_verdict_that_arrives_behind_it(desk: Desk, metrics: 
 def test_a_stop_that_is_overtaken_by_an_accept_stops_all_the_same(desk: Desk) -> None:
     """The run moved while the stop was under way: read again, it is stopped at the stage it is in now."""
     desk.walk("DRY_RUN")
-    ledger = PausingLedger(desk.path, clock=desk.clock, before_append=lambda: desk.check("SHADOW"))
+    ledger = PausingLedger(desk.open(), before_append=lambda: desk.check("SHADOW"))
     answer = gate.stop("r", reason="incident 7", actor="sre", ledger=ledger)
     assert (answer.event["stage"], answer.is_recorded) == ("SHADOW", False)
     assert (desk.run().state, desk.run().stage, desk.run().stopped_by) == ("STOPPED", "SHADOW", "r:action#1")
@@ -36,7 +36,7 @@ def test_a_stop_that_is_overtaken_by_an_accept_stops_all_the_same(desk: Desk) ->
 def test_a_stop_that_is_overtaken_by_a_reject_keeps_the_reject(desk: Desk) -> None:
     """What stopped the run first is its answer."""
     desk.walk("DRY_RUN")
-    ledger = PausingLedger(desk.path, clock=desk.clock, before_append=lambda: desk.check(metrics={"leaks": 1}))
+    ledger = PausingLedger(desk.open(), before_append=lambda: desk.check(metrics={"leaks": 1}))
     answer = gate.stop("r", reason="incident 7", actor="sre", ledger=ledger)
     assert (answer.is_recorded, answer.event["event_id"]) == (True, "r:SHADOW")
 

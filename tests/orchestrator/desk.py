@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from gatekeeper.model.snapshot import Snapshot, snapshot_from_document
 from gatekeeper.model.times import MICROSECONDS, format_time, require_time
 from gatekeeper.orchestrator import gate
 from gatekeeper.orchestrator.question import Answer, Question
-from gatekeeper.ports import Ledger
+from gatekeeper.ports import Clock, Ledger
 from tests.doubles import StepClock
 
 START = "2026-02-18T01:00:00.000000Z"
@@ -60,9 +61,16 @@ class Desk:
     policy: LoadedPolicy = field(default_factory=policy)
     clock: StepClock = field(default_factory=lambda: StepClock(require_time(START)))
     counter: int = 0
+    another: Callable[[Clock], Ledger] | None = None
 
     def __post_init__(self) -> None:
-        self.ledger: Ledger = NdjsonLedger(str(self.path), clock=self.clock)
+        self.ledger: Ledger = self.open()
+
+    def open(self) -> Ledger:
+        """The log as another caller opens it: the file at `path`, unless *another* opens one elsewhere."""
+        if self.another is not None:
+            return self.another(self.clock)
+        return NdjsonLedger(str(self.path), clock=self.clock)
 
     def evidence(self, *, mark: str | None = None, **metrics: Any) -> Snapshot:
         """Healthy evidence collected now, with *metrics* changed; each call's is another one unless *mark* says so."""
@@ -157,9 +165,12 @@ class Desk:
 
     def events(self, kind: str | None = None) -> list[dict[str, Any]]:
         """All events in the log's bytes, of one kind if given."""
-        if not self.path.exists():
+        if self.another is not None:
+            events = [json.loads(line) for _, line in self.ledger.read()]
+        elif not self.path.exists():
             return []
-        events = [json.loads(line) for line in self.path.read_bytes().splitlines()]
+        else:
+            events = [json.loads(line) for line in self.path.read_bytes().splitlines()]
         return [event for event in events if kind is None or event["kind"] == kind]
 
     def decisions(self) -> list[tuple[str, str]]:

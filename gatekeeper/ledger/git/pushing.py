@@ -29,10 +29,12 @@ _AT_THE_SAME_MOMENT = (
 )
 
 
-def push_surely(remote: Remote, commit: str, *, expected: str | None, can_send: Callable[[], bool]) -> bool:
-    """Push; whether the branch stands at *commit*.
+def push_surely(remote: Remote, commit: str, *, expected: str | None, can_send: Callable[[], bool]) -> str:
+    """Push, and again while there is no answer.
 
-    False: it stands elsewhere by now. It did not take the commit, or has gone on from it; what it holds tells.
+    Returns:
+        `Pushed.TAKEN`; `Pushed.NOT_EXPECTED`: the branch stands elsewhere and has not taken *commit*;
+        `Pushed.UNKNOWN`: it stands elsewhere, and may have gone on from *commit*: its history tells.
 
     Args:
         can_send: whether the local repository has what a push needs; False, and nothing can have been sent.
@@ -42,15 +44,17 @@ def push_surely(remote: Remote, commit: str, *, expected: str | None, can_send: 
         LedgerUnreachableError: there is no answer: it may be recorded or not.
     """
     pushed = remote.push(commit, expected=expected)
+    moved = Pushed.NOT_EXPECTED
     for attempt in range(_DOUBTS):
         if pushed.answer in {Pushed.TAKEN, Pushed.STOOD_THERE}:
-            return True
+            return Pushed.TAKEN
         if pushed.answer == Pushed.NOT_EXPECTED:
-            return False
+            return moved
         if pushed.answer == Pushed.REFUSED:
-            return _refused(remote, commit, expected, pushed.reason)
+            return _refused(remote, commit, expected, pushed.reason) or moved
         if not can_send():
-            return False
+            return moved
+        moved = Pushed.UNKNOWN
         pause(attempt + 3)
         pushed = remote.push(commit, expected=expected)
     raise LedgerUnreachableError(
@@ -65,13 +69,13 @@ def pause(attempt: int) -> None:
     time.sleep(longest * int.from_bytes(os.urandom(2), "big") / 65535)
 
 
-def _refused(remote: Remote, commit: str, expected: str | None, reason: str) -> bool:
+def _refused(remote: Remote, commit: str, expected: str | None, reason: str) -> str | None:
     """A refusal by a rule, or by another push at the same moment? Where the branch stands tells."""
     tip = remote.tip()
     if tip == commit:
-        return True
+        return Pushed.TAKEN
     if tip != expected or any(words in reason for words in _AT_THE_SAME_MOMENT):
-        return False
+        return None
     raise LogError(
         f"{remote.address.shown} refuses to be written: {reason}",
         remedy=f"nothing was recorded: let this user push to {remote.address.branch} (rules, hooks of the repository)",

@@ -73,6 +73,10 @@ class Repository:
         """Whether it has this commit, and with it all before it."""
         return os.path.exists(self._path) and self._git.run("cat-file", "commit", commit).code == 0
 
+    def stands_on(self, tip: str, commit: str) -> bool:
+        """Whether *commit* is part of the history of *tip*."""
+        return self._git.run("merge-base", "--is-ancestor", commit, tip).code == 0
+
     def keep(self, commit: str) -> None:
         """Let git know that it has *commit* and must keep it; written here, that saves an append a process."""
         place = os.path.join(self._path, LEVEL_REF)

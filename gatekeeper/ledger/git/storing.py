@@ -9,7 +9,7 @@ from gatekeeper.errors import LogError
 from gatekeeper.ledger.fsops import close_quietly
 from gatekeeper.ledger.git.commits import make_commit
 from gatekeeper.ledger.git.pushing import pause, push_surely
-from gatekeeper.ledger.projection_rows import digest_blob
+from gatekeeper.ledger.git.remote import Pushed
 from gatekeeper.model.times import MICROSECONDS, parse_time
 
 TYPE_CHECKING = False
@@ -54,24 +54,25 @@ class Storing:
             StateUnreadableError: the branch is another history than the one seen.
             OSError: the copy on this machine cannot be used.
         """
-        sealed: Sealed | None = None
         parent = self._as_seen()
         for attempt in range(MOST_TRIES):
             descriptor = self._mirror.make_ready()
             try:
-                if sealed is not None and self._holds(sealed):
-                    return sealed  # the push was taken, though nobody said so, and others have gone on from there
                 sealed = self._sealed(prepare, descriptor)
                 if sealed is None:
                     return None
                 commit = self._commit(sealed, parent)
-                if push_surely(self._remote, commit, expected=parent, can_send=partial(self._can_send, parent)):
+                can_send = partial(self._can_send, parent)
+                answer = push_surely(self._remote, commit, expected=parent, can_send=can_send)
+                if answer == Pushed.TAKEN:
                     self._take(descriptor, sealed, commit)
                     return sealed
             finally:
                 close_quietly(self._mirror.ops, descriptor)
             pause(attempt)
             parent = self._mirror.follow(self._remote.tip())
+            if answer == Pushed.UNKNOWN and parent is not None and self._repository.stands_on(parent, commit):
+                return sealed  # it was taken, though nobody said so, and others have gone on from there
         raise LogError(f"{self._remote.address.shown}: {MOST_TRIES} times another commit was first", remedy="ask again")
 
     def _as_seen(self) -> str | None:
@@ -94,9 +95,6 @@ class Storing:
             return True
         self._repository.throw_away()
         return False
-
-    def _holds(self, sealed: Sealed) -> bool:
-        return self._mirror.digest_at(int(sealed.events[0]["seq"])) == digest_blob(sealed.digests[0])
 
     def _commit(self, sealed: Sealed, parent: str | None) -> str:
         moment = parse_time(str(sealed.events[-1]["ts"])) or 0
