@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,20 +61,26 @@ class Bare:
         """The commit at which the log's branch stands."""
         return self.git("rev-parse", f"refs/heads/{BRANCH}")
 
-    def files(self) -> list[str]:
-        """Paths of all that the branch holds."""
-        return self.git("ls-tree", "-r", "--name-only", BRANCH).splitlines()
+    def commits(self) -> list[str]:
+        """The commits of the log's branch, the first one first."""
+        return self.git("rev-list", "--first-parent", "--reverse", BRANCH).split()
 
     def log_bytes(self) -> bytes:
-        """All lines, read by nothing but git: the files in the order of their names."""
-        return b"".join(
-            subprocess.run(
-                ["git", "--git-dir", str(self.path), "cat-file", "blob", f"{BRANCH}:{path}"],
-                capture_output=True,
-                check=True,
-            ).stdout
-            for path in self.files()
-        )
+        """All lines, read by nothing but git: the one file of each commit in turn."""
+        return b"".join(self.added_by(commit) for commit in self.commits())
+
+    def added_by(self, commit: str) -> bytes:
+        """The file that a commit holds."""
+        command = ["git", "--git-dir", str(self.path), "cat-file", "blob", f"{commit}:events.ndjson"]
+        return subprocess.run(command, capture_output=True, check=True).stdout
+
+    def events(self) -> list[dict[str, Any]]:
+        """All events, read by nothing but git and a JSON parser."""
+        return [json.loads(line) for line in self.log_bytes().splitlines()]
+
+    def move(self, commit: str) -> None:
+        """Put the branch elsewhere, as a forced push does."""
+        self.git("update-ref", f"refs/heads/{BRANCH}", commit)
 
     def hook(self, name: str, script: str) -> None:
         """Let the receiving side run *script* (of sh)."""

@@ -162,8 +162,11 @@ class Mirror:
                     self.ops.truncate(descriptor, size)
                     write_all(self.ops, descriptor, content)
                 size += len(content)
-            if self.ops.size(descriptor) > size:
+            rest = read_exactly(self.ops, descriptor, self.ops.size(descriptor) - size, size)
+            if b"\n" in rest:
                 raise ChangedError("lines that were recorded are gone")
+            if rest:  # of a write that did not end
+                self.ops.truncate(descriptor, size)
         finally:
             close_quietly(self.ops, descriptor)
         return size

@@ -18,6 +18,7 @@ LEVEL_REF = "refs/gatekeeper/level"
 
 _SHA256_DIGITS = 64
 _LOOSE_OBJECTS = 4000
+_GC_DETACHES = "true"
 _TOLD_BY = "17"  # objects are spread evenly over 256 directories: one of them tells how many there are
 
 
@@ -101,9 +102,9 @@ class Repository:
         except OSError:
             return
         if count * 256 > _LOOSE_OBJECTS:
-            self._git.run(
-                "-c", f"gc.auto={_LOOSE_OBJECTS}", "-c", "gc.pruneExpire=1.day.ago", "gc", "--auto", "--quiet"
-            )
+            given = {"gc.auto": _LOOSE_OBJECTS, "gc.autoDetach": _GC_DETACHES, "gc.pruneExpire": "1.day.ago"}
+            options = [part for name, value in given.items() for part in ("-c", f"{name}={value}")]
+            self._git.run(*options, "gc", "--auto", "--quiet")
 
     def _stands_at(self, ref: str) -> str:
         try:
