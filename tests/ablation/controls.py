@@ -76,6 +76,25 @@ def _no_one_live_run(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("gatekeeper.orchestrator.propose.Expectation", without_slot)
 
 
+def _no_compare_and_set(patch: pytest.MonkeyPatch) -> None:
+    from gatekeeper.ledger.git.remote import Pushed, Remote
+
+    push = Remote.push
+
+    def forced(remote: Remote, commit: str, *, expected: str | None) -> Pushed:  # noqa: ARG001
+        return push(remote, commit, expected=remote.tip())
+
+    patch.setattr("gatekeeper.ledger.git.remote.Remote.push", forced)
+
+
+def _no_memory_of_commits(patch: pytest.MonkeyPatch) -> None:
+    def whatever_is_there(git: Any, before: str, tip: str) -> list[str]:
+        names: list[str] = git.run("rev-list", "--reverse", tip, f"^{before}").out.decode().split()
+        return names
+
+    patch.setattr("gatekeeper.ledger.git.mirror.commits_between", whatever_is_there)
+
+
 CONTROLS = {
     "lock": Control(
         "an append is alone with the log",
@@ -86,6 +105,16 @@ CONTROLS = {
         "who decided on an older state writes nothing",
         _no_version_check,
         "tests/contracts/test_ledger.py::test_a_writer_that_saw_an_older_version_writes_nothing",
+    ),
+    "compare-and-set of a push": Control(
+        "who pushes onto an older commit overwrites nothing",
+        _no_compare_and_set,
+        "tests/ledger/git/test_races.py::test_the_second_of_two_machines_overwrites_nothing",
+    ),
+    "memory of commits": Control(
+        "a branch that was forced is not followed",
+        _no_memory_of_commits,
+        "tests/ledger/git/test_another_history.py::test_one_changed_line_makes_another_history",
     ),
     "token binding": Control(
         "a token dies with its hold",
