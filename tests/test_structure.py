@@ -179,8 +179,10 @@ def test_bytes_reach_the_log_through_the_ledger_only() -> None:
         ("gatekeeper.ledger.commit", "Committer"),
         ("gatekeeper.ledger.taking_in", "_append"),  # lines that another ledger has sealed
     }
-    assert calls("insert_event") == {("gatekeeper.ledger.postgres.writing", "Writer")}
-    assert {module for module, _ in calls("copy_changes")} == {"gatekeeper.ledger.postgres.taking_in"}
+    assert calls("event_row") == {
+        ("gatekeeper.ledger.postgres.writing", "Writer"),
+        ("gatekeeper.ledger.postgres.taking_in", "_take_part"),
+    }
     assert calls("push_surely") == {("gatekeeper.ledger.git.storing", "Storing")}
     assert {module for module, _ in calls("seal_all")} == {
         "gatekeeper.ledger.commit",

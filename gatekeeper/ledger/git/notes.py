@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gatekeeper.ledger.sealing import Sealed
 
 
-def record_notes(storing: Storing, path: str, seal: Callable[[Sequence[Mapping[str, Any]], Fold], Sealed]) -> list[str]:
+def record_notes(storing: Storing, path: str, to_lines: Callable[[Sequence[Mapping[str, Any]], Fold], Sealed]) -> list[str]:
     """Store them for the state as it is, then remove them; what people should be told.
 
     Args:
@@ -29,7 +29,7 @@ def record_notes(storing: Storing, path: str, seal: Callable[[Sequence[Mapping[s
 
     def prepare(fold: Fold) -> Sealed | None:
         drafts, bad[:] = markers.to_be_recorded(notes, fold)
-        return seal(drafts, fold) if drafts else None
+        return to_lines(drafts, fold) if drafts else None
 
     sealed, told = storing.store(prepare), list[str]()
     if bad:

@@ -57,6 +57,21 @@ CREATE TABLE gatekeeper.runs (
 ) WITH (fillfactor = 70);
 CREATE INDEX runs_slot ON gatekeeper.runs (experiment_id, variant_id, simulated, first_seq);
 CREATE INDEX runs_live ON gatekeeper.runs (experiment_id, variant_id, simulated) WHERE live;
+-- in a transaction that is open: wait for the log, hold it, and read its end and the runs that are asked for
+CREATE FUNCTION gatekeeper.lock_log(wanted text[], silent_for text) RETURNS TABLE (
+  seq bigint, digest bytea, ts text, is_complete boolean,
+  run_id text, experiment_id text, variant_id text, simulated boolean, state text, incomplete boolean,
+  first_seq bigint, version bigint, body text
+) LANGUAGE plpgsql VOLATILE AS $body$
+BEGIN
+  PERFORM FROM gatekeeper.head FOR UPDATE;
+  PERFORM set_config('idle_in_transaction_session_timeout', silent_for, true);
+  RETURN QUERY
+    SELECT h.seq, h.digest, h.ts, h.is_complete, r.run_id, r.experiment_id, r.variant_id, r.simulated, r.state,
+      r.incomplete, r.first_seq, r.version, r.body
+    FROM gatekeeper.head AS h LEFT JOIN gatekeeper.runs AS r ON r.run_id = ANY (wanted);
+END
+$body$;
 CREATE TABLE gatekeeper.tokens (
   token text COLLATE "C" PRIMARY KEY,
   run_id text COLLATE "C" NOT NULL,

@@ -8,6 +8,7 @@ from gatekeeper.errors import LedgerUnreachableError, LogError
 from gatekeeper.ledger.notes import Notes
 from gatekeeper.ledger.postgres import rows
 from gatekeeper.ledger.postgres.driver import psycopg
+from gatekeeper.ledger.postgres.durability import IS_WAITED_FOR, wait_for
 from gatekeeper.ledger.postgres.failures import failure, in_doubt
 from gatekeeper.ledger.postgres.known import Known
 from gatekeeper.ledger.postgres.preparing import Prepared
@@ -38,7 +39,7 @@ _RECONNECT_SECONDS = (0.0, 0.1, 0.5, 2.0)
 _TRIES = 4
 _CONTENDED_APPENDS = 16
 _SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-_HEAD = f"SELECT {rows.HEAD_COLUMNS} FROM gatekeeper.head"  # noqa: S608
+_HEAD = f"SELECT {rows.HEAD_COLUMNS}, {IS_WAITED_FOR} FROM gatekeeper.head"  # noqa: S608
 _FATAL = frozenset({"FATAL", "PANIC"})
 
 
@@ -218,7 +219,9 @@ class PostgresLedger:
                     found = connection.execute(_HEAD)
                 row = found.fetchone()
                 assert row is not None
-                return rows.head_of_row(row)
+                if row[4] is not None:
+                    wait_for(self._session, row[4], self._pause)
+                return rows.head_of_row(row[:4])
             except psycopg.Error as error:
                 is_lost = _is_lost(error, self._session)
                 self._session.close()
@@ -248,14 +251,15 @@ class PostgresLedger:
                 if is_lost and tries < _TRIES:
                     continue
                 raise failure(error, self.address, appending=True) from error
+            is_lazy = not knows and self._contended > 0 and self._session.waits_here_only
             try:
-                self._writer.store(stored, has_lock=not knows)
+                self._writer.store(stored, has_lock=not knows, is_lazy=is_lazy)
             except HeadMovedError:
                 self._contended = _CONTENDED_APPENDS
             except psycopg.Error as error:
                 is_lost = _is_lost(error, self._session)
                 self._known.move_to(None)
-                if not is_lost:
+                if not is_lost and not is_lazy:
                     self._session.end_transaction()
                     raise failure(error, self.address, appending=True) from error
                 self._session.close()

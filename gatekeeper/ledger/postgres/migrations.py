@@ -36,6 +36,7 @@ MIGRATIONS = (
         2,
         "state of the runs",
         STATE,
+        "DROP FUNCTION gatekeeper.lock_log; "
         "DROP TABLE gatekeeper.runs, gatekeeper.tokens, gatekeeper.policies, gatekeeper.kept;",
     ),
     Migration(3, "index over the events", INDEX, "DROP TABLE gatekeeper.facts, gatekeeper.facets;"),

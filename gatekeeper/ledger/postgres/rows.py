@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from gatekeeper.ledger.head import Head
 from gatekeeper.ledger.projection_rows import body_of, digest_blob, run_of_row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     import psycopg
@@ -22,7 +24,6 @@ RUN_COLUMNS = "0, run_id, experiment_id, variant_id, simulated, state, incomplet
 
 HEAD_COLUMNS = "seq, digest, ts, is_complete"
 
-SELECT_RUNS = f"SELECT {RUN_COLUMNS} FROM gatekeeper.runs WHERE run_id = ANY(%s)"  # noqa: S608
 SELECT_LIVE = (
     "SELECT run_id FROM gatekeeper.runs WHERE experiment_id = %s AND variant_id = %s AND simulated = %s AND live "
     "ORDER BY first_seq DESC LIMIT 1"
@@ -30,45 +31,77 @@ SELECT_LIVE = (
 SELECT_KEY = "SELECT seq FROM gatekeeper.facts WHERE key = %s ORDER BY seq DESC LIMIT 1"
 SELECT_POLICIES = "SELECT digest FROM gatekeeper.policies WHERE schema_version = %s AND digest = ANY(%s)"
 
-# Compare and set: where the head has moved, it would be NULL, which it cannot be, and nothing of all is done.
-_MOVE_HEAD = """
-UPDATE gatekeeper.head SET
-  seq = CASE WHEN seq = %s AND digest = %b THEN %s::bigint END,
-  digest = %b, ts = %s, is_complete = %s, is_lazy = %s
-"""
-_INSERT_EVENT = "INSERT INTO gatekeeper.events (seq, line, digest) VALUES (%s, %b, %b)"
-_FACT_COLUMNS = "seq, ts, facet, run_id, experiment_id, variant_id, actor, event_id, key, question"
-_INSERT_FACT = f"INSERT INTO gatekeeper.facts ({_FACT_COLUMNS}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"  # noqa: S608
-# NULL cannot be written: another body under the same number undoes everything
-_INSERT_FACET = """
-INSERT INTO gatekeeper.facets AS known (id, body) VALUES (%s, %s)
-ON CONFLICT (id) DO UPDATE SET body = NULL WHERE known.body <> excluded.body
-"""
-_PUT_RUN = """
-INSERT INTO gatekeeper.runs
-  (run_id, experiment_id, variant_id, simulated, state, live, incomplete, first_seq, version, body)
-VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
-ON CONFLICT (run_id) DO UPDATE SET
-  experiment_id = excluded.experiment_id, variant_id = excluded.variant_id, simulated = excluded.simulated,
-  state = excluded.state, live = excluded.live, incomplete = excluded.incomplete, version = excluded.version,
-  body = excluded.body
-"""
-_PUT_HOLD = """
-INSERT INTO gatekeeper.tokens (token, run_id, ended_by) VALUES (%s, %s, %s)
-ON CONFLICT (token) DO UPDATE SET run_id = excluded.run_id, ended_by = excluded.ended_by
-"""
-_PUT_POLICY = """
-INSERT INTO gatekeeper.policies (digest, schema_version, seq) VALUES (%s, %s, %s)
-ON CONFLICT (digest, schema_version) DO UPDATE SET seq = excluded.seq
-"""
-_PUT_KEPT = """
-INSERT INTO gatekeeper.kept (event_id, line) VALUES (%s, %b)
-ON CONFLICT (event_id) DO UPDATE SET line = excluded.line
-"""
+_RUN_FIELDS = "run_id, experiment_id, variant_id, simulated, state, live, incomplete, first_seq, version, body"
+# Compare and set: where the head has moved, no row of any table is written.
+_MOVE_HEAD = (
+    "UPDATE gatekeeper.head SET seq = %s, digest = %b, ts = %s, is_complete = %s, is_lazy = {} "
+    "WHERE seq = %s AND digest = %b RETURNING 1"
+)
+_IF_MOVED = "SELECT new.* FROM moved, (VALUES {}) AS new"
+_DO_NOT_WAIT = "set_config('synchronous_commit', 'off', true)"  # the commit of the transaction that is open
+
 _ACCEPT_GAP = "UPDATE gatekeeper.runs SET incomplete = false WHERE incomplete"
-_COPY_EVENTS = "COPY gatekeeper.events (seq, line, digest) FROM STDIN (FORMAT BINARY)"
-_COPY_FACTS = f"COPY gatekeeper.facts ({_FACT_COLUMNS}) FROM STDIN (FORMAT BINARY)"
-_FACT_TYPES = ("int8", "int8", "int8", "text", "text", "text", "text", "text", "text", "int8")
+
+
+class Table:
+    """A table as appends write it.
+
+    Attributes:
+        name: without the schema.
+        columns: as a list in SQL; `types` of the same, in the same order.
+        meeting: what becomes of a row whose key is there already.
+    """
+
+    __slots__ = ("columns", "meeting", "name", "row", "types")
+
+    def __init__(self, name: str, columns: str, types: str, meeting: str = "") -> None:
+        self.name = name
+        self.columns = columns
+        self.types = types.split()
+        self.meeting = meeting
+        self.row = "(" + ", ".join(f"{'%b' if one == 'bytea' else '%s'}::{one}" for one in self.types) + ")"
+
+    def insert(self, source: str) -> str:
+        """The statement that puts the rows of *source* there."""
+        return f"INSERT INTO gatekeeper.{self.name} AS known ({self.columns}) {source} {self.meeting}"
+
+
+EVENTS = Table("events", "seq, line, digest", "bigint bytea bytea")
+FACTS = Table(
+    "facts",
+    "seq, ts, facet, run_id, experiment_id, variant_id, actor, event_id, key, question",
+    "bigint bigint bigint text text text text text text bigint",
+)
+# NULL cannot be written: another body under the same number undoes everything
+FACETS = Table(
+    "facets",
+    "id, body",
+    "bigint text",
+    "ON CONFLICT (id) DO UPDATE SET body = NULL WHERE known.body <> excluded.body",
+)
+RUNS = Table(
+    "runs",
+    _RUN_FIELDS,
+    "text text text boolean text boolean boolean bigint bigint text",
+    "ON CONFLICT (run_id) DO UPDATE SET experiment_id = excluded.experiment_id, variant_id = excluded.variant_id, "
+    "simulated = excluded.simulated, state = excluded.state, live = excluded.live, incomplete = excluded.incomplete, "
+    "version = excluded.version, body = excluded.body",
+)
+TOKENS = Table(
+    "tokens",
+    "token, run_id, ended_by",
+    "text text text",
+    "ON CONFLICT (token) DO UPDATE SET run_id = excluded.run_id, ended_by = excluded.ended_by",
+)
+POLICIES = Table(
+    "policies",
+    "digest, schema_version, seq",
+    "text integer bigint",
+    "ON CONFLICT (digest, schema_version) DO UPDATE SET seq = excluded.seq",
+)
+KEPT = Table("kept", "event_id, line", "text bytea", "ON CONFLICT (event_id) DO UPDATE SET line = excluded.line")
+
+_TABLES = (EVENTS, FACTS, FACETS, RUNS, TOKENS, POLICIES, KEPT)
 
 
 def head_of_row(row: Sequence[Any]) -> Head:
@@ -88,83 +121,88 @@ def digest_text(blob: bytes) -> str:
 
 
 def runs_of_rows(rows: Iterable[tuple[Any, ...]]) -> dict[str, Run]:
-    """Runs by their ids, of `SELECT_RUNS`."""
+    """Runs by their ids, of `RUN_COLUMNS`."""
     return {row[1]: run_of_row(row) for row in rows}
 
 
-def move_head(connection: Connection, before: Head, after: Head, *, is_lazy: bool = False) -> None:
-    """Compare the head with what was read, and move it.
-
-    Args:
-        is_lazy: the transaction does not wait for the device itself; whoever reads this head must see to it.
-
-    Raises:
-        psycopg.errors.NotNullViolation: it has moved meanwhile.
-    """
-    connection.execute(
-        _MOVE_HEAD,
-        (before.seq, digest_blob(before.digest), after.seq, digest_blob(after.digest), after.ts, after.is_complete,
-         is_lazy),
-    )  # fmt: skip
+def event_row(seq: int, line: bytes, digest: str) -> tuple[int, bytes, bytes]:
+    """A row of `events`."""
+    return seq, line, digest_blob(digest)
 
 
-def insert_event(connection: Connection, seq: int, line: bytes, digest: str) -> None:
-    """Append one line."""
-    connection.execute(_INSERT_EVENT, (seq, line, digest_blob(digest)))
-
-
-def write_changes(connection: Connection, fold: Fold, *, known_facets: set[int], doubled_facets: set[int]) -> None:
-    """Put all that a fold has gathered of a few lines into the derived tables.
+def change_rows(fold: Fold, *, known_facets: set[int], doubled_facets: set[int]) -> dict[Table, list[tuple[Any, ...]]]:
+    """All rows that a fold has gathered for the derived tables.
 
     Args:
         known_facets: numbers that stand in the table already.
         doubled_facets: numbers under which another body stands: such events are not listed.
     """
-    for facet, body in fold.facets.items():
-        if facet not in known_facets and facet not in doubled_facets:
-            connection.execute(_INSERT_FACET, (facet, body))
-    for row in fold.facts:
-        connection.execute(_INSERT_FACT, _listed(row, doubled_facets))
-    _write_state(connection, fold)
+    passed = known_facets | doubled_facets
+    return {
+        FACTS: [(row[0], None, None, *row[3:]) if row[2] in doubled_facets else row for row in fold.facts],
+        FACETS: [row for row in fold.facets.items() if row[0] not in passed],
+        RUNS: [_run_row(run) for run in fold.changed.values()],
+        TOKENS: [(token, *ended) for token, ended in fold.tokens.items()],
+        POLICIES: [(*key, seq) for key, seq in fold.policies.items()],
+        KEPT: [*fold.kept.items()],
+    }
 
 
-def copy_changes(
+def store(
     connection: Connection,
+    before: Head,
     fold: Fold,
-    lines: Sequence[tuple[int, bytes, str]] = (),
+    rows: Mapping[Table, Sequence[tuple[Any, ...]]],
     *,
-    known_facets: set[int],
-    doubled_facets: set[int],
-) -> None:
-    """The same of many lines, and the lines themselves (`seq`, bytes, digest) where they are not there yet."""
-    with connection.cursor() as cursor:
-        if lines:
-            with cursor.copy(_COPY_EVENTS) as copy:
-                copy.set_types(("int8", "bytea", "bytea"))
-                for seq, line, digest in lines:
-                    copy.write_row((seq, line, digest_blob(digest)))
-        for facet, body in fold.facets.items():
-            if facet not in known_facets and facet not in doubled_facets:
-                connection.execute(_INSERT_FACET, (facet, body))
-        with cursor.copy(_COPY_FACTS) as copy:
-            copy.set_types(_FACT_TYPES)
-            for row in fold.facts:
-                copy.write_row(_listed(row, doubled_facets))
-    with connection.pipeline():
-        _write_state(connection, fold)
+    is_lazy: bool = False,
+) -> psycopg.Cursor[tuple[Any, ...]]:
+    """Compare the head with what was read, move it, and put the rows into their tables: one statement.
 
+    Args:
+        is_lazy: the transaction is not to wait for the device itself; whoever reads this head must see to it.
 
-def _write_state(connection: Connection, fold: Fold) -> None:
+    Returns:
+        One row: how many heads were moved. Where it is 0, somebody was first, and nothing at all was done.
+    """
     if fold.accepts_gap:
         connection.execute(_ACCEPT_GAP)
-    for run in fold.changed.values():
-        connection.execute(_PUT_RUN, _run_row(run))
-    for token, (run_id, ended_by) in fold.tokens.items():
-        connection.execute(_PUT_HOLD, (token, run_id, ended_by))
-    for (digest, version), seq in fold.policies.items():
-        connection.execute(_PUT_POLICY, (digest, version, seq))
-    for event_id, line in fold.kept.items():
-        connection.execute(_PUT_KEPT, (event_id, line))
+    after = fold.head
+    parameters: list[object] = [
+        after.seq, digest_blob(after.digest), after.ts, after.is_complete, before.seq, digest_blob(before.digest)
+    ]  # fmt: skip
+    for table in _TABLES:
+        for row in rows.get(table, ()):
+            parameters += row
+    counts = tuple(len(rows.get(table, ())) for table in _TABLES)
+    return connection.execute(_statement(counts, is_lazy=is_lazy), parameters)
+
+
+def copy_rows(connection: Connection, rows: Mapping[Table, Sequence[tuple[Any, ...]]], *, accepts_gap: bool) -> None:
+    """The same of many rows, without the head."""
+    with connection.cursor() as cursor:
+        for table in (EVENTS, FACTS):
+            if rows.get(table):
+                with cursor.copy(f"COPY gatekeeper.{table.name} ({table.columns}) FROM STDIN (FORMAT BINARY)") as copy:
+                    copy.set_types(table.types)
+                    for row in rows[table]:
+                        copy.write_row(row)
+        if accepts_gap:
+            cursor.execute(_ACCEPT_GAP)
+        for table in _TABLES[2:]:
+            if rows.get(table):
+                cursor.executemany(table.insert(f"VALUES {table.row}"), rows[table])
+
+
+@lru_cache(maxsize=64)
+def _statement(counts: tuple[int, ...], *, is_lazy: bool) -> bytes:
+    """For so many rows of each table; every part depends on the head having been moved."""
+    parts = [f"WITH moved AS ({_MOVE_HEAD.format(is_lazy)})"]
+    for table, count in zip(_TABLES, counts, strict=True):
+        if count:
+            values = ", ".join([table.row] * count)
+            parts.append(f"put_{table.name} AS ({table.insert(_IF_MOVED.format(values))})")
+    waits = f", {_DO_NOT_WAIT}" if is_lazy else ""
+    return f"{', '.join(parts)} SELECT count(*){waits} FROM moved".encode()  # noqa: S608 - our own names
 
 
 def _run_row(run: Run) -> tuple[Any, ...]:
@@ -172,8 +210,3 @@ def _run_row(run: Run) -> tuple[Any, ...]:
         run.run_id, run.experiment_id, run.variant_id, run.simulated, run.state.value, run.is_live,
         run.history != "complete", run.first_seq, run.version, body_of(run),
     )  # fmt: skip
-
-
-def _listed(row: tuple[Any, ...], doubled_facets: set[int]) -> tuple[Any, ...]:
-    """The row, as one of an event that is not listed where its facet cannot be told."""
-    return (row[0], None, None, *row[3:]) if row[2] in doubled_facets else row

@@ -37,12 +37,18 @@ _DEFAULTS = {
     "keepalives_count": "3",
     "tcp_user_timeout": "30000",
 }
-_LAYOUT = "SELECT max(number) FROM gatekeeper.migrations"
+_LAYOUT = """
+SELECT max(number),
+  current_setting('synchronous_commit') = 'on' AND current_setting('synchronous_standby_names') = ''
+FROM gatekeeper.migrations
+"""
 # what server, user or address have limited already stays; so does a promise that is stronger than `on`
 _SETTINGS = f"""
 SELECT set_config(name, value, false)
 FROM (VALUES ('statement_timeout', '{STATEMENT_SECONDS}s'), ('lock_timeout', '{LOCK_SECONDS}s')) AS wanted (name, value)
 WHERE current_setting(name) = '0'
+UNION ALL
+SELECT set_config('default_transaction_isolation', 'read committed', false)
 UNION ALL
 SELECT set_config('synchronous_commit', 'on', false)
 WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_write', 'remote_apply')
@@ -50,9 +56,15 @@ WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_write', 'remot
 
 
 class Session:
-    """One connection to the database of *address*; of what it reports, `warnings` are for people."""
+    """One connection to the database of *address*.
+
+    Attributes:
+        warnings: what the server has reported, for people.
+        waits_here_only: a commit waits for the server's own device and for no other server's.
+    """
 
     def __init__(self, address: Address) -> None:
+        self.waits_here_only = False
         self.address = address
         self.warnings: list[str] = []
         self._connection: psycopg.Connection[Row] | None = None
@@ -118,6 +130,7 @@ class Session:
                 found = connection.execute(_LAYOUT)
             row = found.fetchone()
             _check_layout(self.address, row[0] if row is not None else None)
+            self.waits_here_only = bool(row is not None and row[1])
         except psycopg.Error as error:
             connection.close()
             raise failure(error, self.address) from error

@@ -9,7 +9,7 @@ from gatekeeper.ledger.postgres import rows
 from gatekeeper.ledger.postgres.fold import Fold
 from gatekeeper.ledger.postgres.layout import DERIVED
 from gatekeeper.ledger.postgres.streaming import streamed
-from gatekeeper.ledger.postgres.writing import BEGIN, lock_head
+from gatekeeper.ledger.postgres.writing import BEGIN, lock_log, locked
 from gatekeeper.model.line import bulk_decoder
 
 TYPE_CHECKING = False
@@ -27,6 +27,7 @@ LINES = 1000
 _BYTES = 1 << 24
 """No more than about so many bytes, either."""
 
+_SELECT_RUN = f"SELECT {rows.RUN_COLUMNS} FROM gatekeeper.runs WHERE run_id = %s"  # noqa: S608
 _NO_LIMIT = "SET LOCAL statement_timeout = 0"
 
 
@@ -71,7 +72,7 @@ def refold(session: Session, known: Known) -> None:
     """The same within a transaction that is open."""
     connection = session.connection
     connection.execute(_NO_LIMIT)
-    before = lock_head(connection)
+    before, _ = locked(lock_log(connection))
     for table in DERIVED:
         connection.execute(f"DELETE FROM gatekeeper.{table}")  # noqa: S608 - our own names
     known.facets.clear()
@@ -80,20 +81,19 @@ def refold(session: Session, known: Known) -> None:
     while part := list(islice(lines, LINES)):
         for _, line in part:
             fold.take(decode(line), line)
-        rows.copy_changes(connection, fold, known_facets=known.facets, doubled_facets=known.doubled_facets)
-        known.facets |= fold.facets.keys() - known.doubled_facets
+        _copy(connection, known, fold, [])
         fold.clear()
-    rows.move_head(connection, before, fold.head)
+    rows.store(connection, before, fold, {})
 
 
 def _take_part(connection: rows.Connection, known: Known, first: bytes, rest: Iterator[bytes]) -> int:
-    before = lock_head(connection)
+    before, _ = locked(lock_log(connection))
     fold, decode = _fold(connection, rows.same_head(before)), bulk_decoder()
-    taken: list[tuple[int, bytes, str]] = []
+    taken: list[tuple[int, bytes, bytes]] = []
     size, line = 0, first
     while True:
         fold.take(decode(line), line)
-        taken.append((fold.head.seq, line, fold.head.digest))
+        taken.append(rows.event_row(fold.head.seq, line, fold.head.digest))
         size += len(line)
         if not fold.parts_left and (len(taken) >= LINES or size >= _BYTES):
             break
@@ -101,15 +101,21 @@ def _take_part(connection: rows.Connection, known: Known, first: bytes, rest: It
         if following is None:
             break
         line = following
-    rows.copy_changes(connection, fold, taken, known_facets=known.facets, doubled_facets=known.doubled_facets)
-    rows.move_head(connection, before, fold.head)
-    known.facets |= fold.facets.keys() - known.doubled_facets
+    _copy(connection, known, fold, taken)
+    fold.clear()
+    rows.store(connection, before, fold, {})
     return len(taken)
+
+
+def _copy(connection: rows.Connection, known: Known, fold: Fold, events: list[tuple[int, bytes, bytes]]) -> None:
+    changes = rows.change_rows(fold, known_facets=known.facets, doubled_facets=known.doubled_facets)
+    rows.copy_rows(connection, {rows.EVENTS: events, **changes}, accepts_gap=fold.accepts_gap)
+    known.facets |= fold.facets.keys() - known.doubled_facets
 
 
 def _fold(connection: rows.Connection, head: Head) -> Fold:
     def run_of(run_id: str) -> Run | None:
-        found: list[tuple[Any, ...]] = connection.execute(rows.SELECT_RUNS, ([run_id],)).fetchall()
+        found: list[tuple[Any, ...]] = connection.execute(_SELECT_RUN, (run_id,)).fetchall()
         return rows.runs_of_rows(found).get(run_id)
 
     return Fold(head, run_of)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from gatekeeper.ledger.postgres import rows
 from gatekeeper.ledger.postgres.driver import psycopg
+from gatekeeper.ledger.postgres.durability import WAIT
 from gatekeeper.ledger.postgres.fold import Fold
 from gatekeeper.ledger.postgres.rows import digest_text
 from gatekeeper.ledger.postgres.session import HOLDER_SECONDS
@@ -30,14 +31,9 @@ if TYPE_CHECKING:
     from gatekeeper.model.run import Run
     from gatekeeper.ports import Clock
 
-BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
-# who is silent while the others wait loses the log; nobody else may take it meanwhile
-_LOCK_HEAD = f"""
-SELECT {rows.HEAD_COLUMNS}, set_config('idle_in_transaction_session_timeout', '{HOLDER_SECONDS}s', true)
-FROM gatekeeper.head FOR UPDATE
-"""  # noqa: S608 - our own names and numbers
-
-
+BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
+_LOCK = "SELECT * FROM gatekeeper.lock_log(%s, %s)"
+_SILENT_FOR = f"{HOLDER_SECONDS}s"
 _SELECT_DIGEST = "SELECT digest FROM gatekeeper.events WHERE seq = %s"
 
 
@@ -80,11 +76,18 @@ class Stored:
         self.warnings: list[str] = []
 
 
-def lock_head(connection: rows.Connection) -> Head:
-    """In the transaction that is open: wait for the log, and hold it until that ends."""
-    row = connection.execute(_LOCK_HEAD).fetchone()
-    assert row is not None
-    return rows.head_of_row(row[:4])
+def lock_log(connection: rows.Connection, run_ids: Sequence[str] = ()) -> psycopg.Cursor[tuple[Any, ...]]:
+    """In the transaction that is open: wait for the log and hold it until that ends; for `locked`.
+
+    Who is silent then while others wait loses it: the server ends the transaction.
+    """
+    return connection.execute(_LOCK, ([*run_ids], _SILENT_FOR))
+
+
+def locked(cursor: psycopg.Cursor[tuple[Any, ...]]) -> tuple[Head, dict[str, Run]]:
+    """The log's end as of the lock, and the runs that were asked for, as far as the log knows them."""
+    found = cursor.fetchall()
+    return rows.head_of_row(found[0][:4]), rows.runs_of_rows((0, *row[4:]) for row in found if row[4] is not None)
 
 
 class Writer:
@@ -113,8 +116,7 @@ class Writer:
         self._session.end_transaction()
         with connection.pipeline():
             connection.execute(BEGIN)
-            head = connection.execute(_LOCK_HEAD)
-            runs = connection.execute(rows.SELECT_RUNS, (wanted.run_ids,))
+            lock = lock_log(connection, wanted.run_ids)
             policies = slot = key = None
             if not known.policies.issuperset(wanted.policies):
                 policies = connection.execute(rows.SELECT_POLICIES, (SCHEMA_VERSION, [*wanted.policies]))
@@ -126,9 +128,11 @@ class Writer:
                 found = connection.execute(_SELECT_DIGEST, (doubtful.fold.head.seq,))
         if doubtful is not None and any(digest_text(row[0]) == doubtful.digests[-1] for row in found):
             self._session.end_transaction()
+            connection.execute(WAIT)  # for the device, where it was lazy
             return doubtful
-        known.move_to(rows.head_of_row(head.fetchall()[0][:4]))
-        known.runs |= dict.fromkeys(wanted.run_ids) | rows.runs_of_rows(runs)
+        head, runs = locked(lock)
+        known.move_to(head)
+        known.runs |= dict.fromkeys(wanted.run_ids) | runs
         if policies is not None:
             known.policies |= {row[0] for row in policies}
             known.lacks |= wanted.policies.keys() - known.policies
@@ -142,30 +146,43 @@ class Writer:
             self._session.end_transaction()
             raise
 
-    def store(self, stored: Stored, *, has_lock: bool) -> None:
+    def store(self, stored: Stored, *, has_lock: bool, is_lazy: bool = False) -> None:
         """Send all of it and commit; it is on the device when this returns.
+
+        Args:
+            is_lazy: others wait for the lock, so it is given back before the device is waited for.
 
         Raises:
             HeadMovedError: only without the lock.
             ConflictError: an `event_id` is in the log already.
-            psycopg.Error: while the connection lives, nothing of it was done.
+            psycopg.Error: while the connection lives, nothing of it was done, unless it is lazy.
         """
         connection, known, fold = self._session.connection, self._known, stored.fold
+        changes = rows.change_rows(fold, known_facets=known.facets, doubled_facets=known.doubled_facets)
+        numbered = zip(stored.events, stored.lines, stored.digests, strict=True)
+        changes[rows.EVENTS] = [rows.event_row(event["seq"], line, digest) for event, line, digest in numbered]
+        is_idle = connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
         try:
-            with connection.pipeline():
-                if not has_lock:
-                    if connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
-                        connection.execute("ROLLBACK")  # the view's snapshot
-                    connection.execute(BEGIN)
-                rows.move_head(connection, stored.before, fold.head)
-                for event, line, digest in zip(stored.events, stored.lines, stored.digests, strict=True):
-                    rows.insert_event(connection, event["seq"], line, digest)
-                rows.write_changes(connection, fold, known_facets=known.facets, doubled_facets=known.doubled_facets)
-                connection.execute("COMMIT")
+            if is_idle and not fold.accepts_gap:  # a transaction by itself
+                moved = rows.store(connection, stored.before, fold, changes)
+            else:
+                with connection.pipeline():
+                    if not has_lock:
+                        if not is_idle:
+                            connection.execute("ROLLBACK")  # the view's snapshot
+                        connection.execute(BEGIN)
+                    moved = rows.store(connection, stored.before, fold, changes, is_lazy=is_lazy)
+                    connection.execute("COMMIT")
+                    if is_lazy:
+                        connection.execute(WAIT)
+            if moved.fetchall()[0][0] != 1:
+                known.move_to(None)
+                raise HeadMovedError
         except psycopg.errors.NotNullViolation as error:
             self._session.end_transaction()
-            if error.diag.table_name == "facets":
-                known.doubled_facets |= fold.facets.keys() - known.facets
+            if error.diag.table_name != "facets":
+                raise
+            known.doubled_facets |= fold.facets.keys() - known.facets
             known.move_to(None)
             raise HeadMovedError from error
         except psycopg.errors.UniqueViolation as error:
