@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from gatekeeper.ledger.sealing import Sealed
 
 
-def record_notes(storing: Storing, path: str, to_lines: Callable[[Sequence[Mapping[str, Any]], Fold], Sealed]) -> list[str]:
+def record_notes(
+    storing: Storing, path: str, to_lines: Callable[[Sequence[Mapping[str, Any]], Fold], Sealed]
+) -> list[str]:
     """Store them for the state as it is, then remove them; what people should be told.
 
     Args:
