@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from gatekeeper.ledger.pruned import Pruned
     from gatekeeper.model.exchange import LogLine
+    from gatekeeper.replay.holes import Holes
 
 
 def damaged_lines(paths: tuple[str, ...]) -> list[LogLine]:
@@ -39,3 +41,14 @@ def as_documents(lines: Sequence[LogLine]) -> list[dict[str, Any]]:
 def as_words(damaged: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     """The same for people."""
     return tuple(f"gatekeeper: {one['source']}:{one['line']}: {one['problem']} line, passed over" for one in damaged)
+
+
+def hole_words(holes: Holes, pruned: Pruned | None) -> tuple[str, ...]:
+    """What a reader could not see, for people: what was pruned, seqs that are missing, damaged lines."""
+    words = tuple(
+        f"gatekeeper: the log lacks seq {gap.from_seq}" + ("" if gap.to_seq == gap.from_seq else f" to {gap.to_seq}")
+        for gap in holes.gaps
+    )
+    if holes.reaches_pruned:
+        words = (f"gatekeeper: {pruned}", *words)
+    return (*as_words(as_documents(holes.damaged)), *words)

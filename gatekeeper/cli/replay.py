@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gatekeeper.cli.compose import SystemClock, log_index, sealed_lines
-from gatekeeper.cli.damaged import as_documents, as_words
+from gatekeeper.cli.damaged import as_documents, as_words, hole_words
 from gatekeeper.cli.outcome import Outcome
 from gatekeeper.cli.output import say_once
 from gatekeeper.cli.present import layout_of_output, page_outcome, told
@@ -57,7 +57,7 @@ def _from_index(index: EventIndex, wanted: Filter, values: Values) -> Outcome:
     if values.texts("group_by"):
         outcome = _grouped(query.groups(values.texts("group_by")), query.holes, pruned, values)
     elif values.text("output") == "ndjson":
-        return Outcome(_recorded(index, query), stderr=_words(query.holes, pruned))
+        return Outcome(_recorded(index, query), stderr=hole_words(query.holes, pruned))
     else:
         lines = [LogLine("", 0, data, decode(data)) for data in query.data()]
         outcome = _listed(lines, query.holes, pruned, values)
@@ -100,14 +100,14 @@ def _found(wanted: Filter, values: Values) -> Iterator[bytes]:
         scan = Scan(sources, wanted, pruned_to=last_seq_of(pruned))
         for data in scan.data():
             yield data + b"\n"
-    for line in _words(scan.holes, pruned):
+    for line in hole_words(scan.holes, pruned):
         say_once(line)
 
 
 def _grouped(rows: Sequence[GroupRow], holes: Holes, pruned: Pruned | None, values: Values) -> Outcome:
     documents = [row.to_dict() for row in rows]
     page = group_page(values.texts("group_by"), documents, damaged=as_documents(holes.damaged))
-    return page_outcome(page, values, stderr=_words(holes, pruned))
+    return page_outcome(page, values, stderr=hole_words(holes, pruned))
 
 
 def _listed(lines: Sequence[LogLine], holes: Holes, pruned: Pruned | None, values: Values) -> Outcome:
@@ -118,17 +118,7 @@ def _listed(lines: Sequence[LogLine], holes: Holes, pruned: Pruned | None, value
         gaps=[gap.to_dict() for gap in holes.gaps],
         pruned_to=last_seq_of(pruned) if holes.reaches_pruned else None,
     )
-    return page_outcome(page, values, stderr=_words(holes, pruned))
-
-
-def _words(holes: Holes, pruned: Pruned | None) -> tuple[str, ...]:
-    words = tuple(
-        f"the log lacks seq {gap.from_seq}" + ("" if gap.to_seq == gap.from_seq else f" to {gap.to_seq}")
-        for gap in holes.gaps
-    )
-    if holes.reaches_pruned:
-        words = (str(pruned), *words)
-    return (*as_words(as_documents(holes.damaged)), *told(words))
+    return page_outcome(page, values, stderr=hole_words(holes, pruned))
 
 
 def _filter(values: Values) -> Filter:

@@ -20,7 +20,7 @@ def facts_of(event: Mapping[str, Any]) -> tuple[Any, ...]:
     get = event.get
     decision = get("decision")
     if not isinstance(decision, dict):
-        decision = _decision_of(event)
+        decision = decision_of(event)
     codes = decision.get("reason_codes")
     return (
         kind if isinstance(kind := get("kind"), str) and kind else "decision",
@@ -59,12 +59,12 @@ def texts_of(part: Mapping[str, Any], name: str) -> tuple[str, ...]:
 
 def verdict_of(event: Mapping[str, Any]) -> str | None:
     """The verdict of a decision, or of an action that ended a run."""
-    return text_of(_decision_of(event), "verdict")
+    return text_of(decision_of(event), "verdict")
 
 
 def reasons_of(event: Mapping[str, Any]) -> tuple[str, ...]:
     """The reason codes, each once, in the order in which they stand."""
-    return _once(texts_of(_decision_of(event), "reason_codes"))
+    return _once(texts_of(decision_of(event), "reason_codes"))
 
 
 def stage_of(event: Mapping[str, Any]) -> str | None:
@@ -81,7 +81,8 @@ def _once(texts: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(texts)) if len(texts) > 1 else texts
 
 
-def _decision_of(event: Mapping[str, Any]) -> Mapping[str, Any]:
+def decision_of(event: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What was decided, with `verdict` and `reason_codes`; of a founding-style line that may be the line itself."""
     stated = event.get("decision")
     if isinstance(stated, dict):
         return stated

@@ -98,7 +98,7 @@ def stat_page(stat: Mapping[str, Any]) -> Page:
     state = [
         ("head", _some(chain["head"])),
         ("pruned", _pruned(chain)),
-        ("missing", [_span(mapping_of(gap)) for gap in list_of(chain["gaps"])]),
+        ("missing", [span_text(mapping_of(gap)) for gap in list_of(chain["gaps"])]),
         ("damaged lines", [value_text(chain["damaged"])] if chain["damaged"] else []),
         ("lines without kind", [value_text(chain["unchained"])] if chain["unchained"] else []),
         ("torn", ["an unfinished last line"] if chain["torn"] else []),
@@ -136,7 +136,7 @@ def stat_page(stat: Mapping[str, Any]) -> Page:
 def _pruned(chain: Mapping[str, Any]) -> list[str]:
     if chain["pruned_to"] is None:
         return []
-    seqs, date = _span({"from_seq": 1, "to_seq": chain["pruned_to"]}), str(chain["pruned_at"])[:10]
+    seqs, date = span_text({"from_seq": 1, "to_seq": chain["pruned_to"]}), str(chain["pruned_at"])[:10]
     lines = "line" if chain["pruned_under"] == 1 else "lines"
     return [f"{seqs} on {date}, under a signed checkpoint of {chain['pruned_under']} {lines}"]
 
@@ -145,7 +145,8 @@ def _some(value: Any) -> list[str]:
     return [] if value is None else [value_text(value)]
 
 
-def _span(gap: Mapping[str, Any]) -> str:
+def span_text(gap: Mapping[str, Any]) -> str:
+    """Missing or removed seqs in words: `seq 5 to 9`."""
     first, last = value_text(gap["from_seq"]), value_text(gap["to_seq"])
     return f"seq {first}" if first == last else f"seq {first} to {last}"
 

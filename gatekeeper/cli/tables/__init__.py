@@ -36,6 +36,7 @@ _TABLES: dict[tuple[str, ...], str] = {
     ("log", "metrics"): "metrics",
     ("log", "rebuild"): "log",
     ("log", "import"): "exchange",
+    ("log", "export"): "export",
     ("log", "rotate"): "retention",
     ("log", "archive"): "retention",
     ("log", "prune"): "retention",
