@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from gatekeeper.export.position import Position
     from gatekeeper.ledger.fsops import FileOps
 
+_WRITE_BYTES = 1 << 20
+
 
 @dataclass(frozen=True)
 class Sizes:
@@ -157,7 +159,8 @@ class _File:
         self._path = os.path.join(self._partition, unfinished_name())
         self._descriptor = ops.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         self._sink = _Sink(ops, self._descriptor)
-        self._writer = self._library.parquet.ParquetWriter(self._sink, schema(), compression="zstd")
+        self._buffer = io.BufferedWriter(self._sink, _WRITE_BYTES)  # the library writes page by page
+        self._writer = self._library.parquet.ParquetWriter(self._buffer, schema(), compression="zstd")
 
     def takes(self, line: Line, day: str) -> bool:
         """Whether the line belongs into this file as well."""
@@ -188,6 +191,7 @@ class _File:
         self._write_group()
         self._writer.add_key_value_metadata(metadata_of(self._end))
         self._writer.close()
+        self._buffer.flush()
         self._ops.flush(self._descriptor)
         self._ops.close(self._descriptor)
         path = os.path.join(self._partition, file_name(self._before, self._first_seq, self._end))
