@@ -16,7 +16,9 @@ from gatekeeper.export.lake.writer import Sizes, Written, write_lake
 from gatekeeper.export.lines import lines_of
 from gatekeeper.export.position import lines_behind
 from gatekeeper.ledger.fsops import FileOps
-from gatekeeper.model.times import require_time
+from gatekeeper.model.canonical import GENESIS_DIGEST
+from gatekeeper.model.event import encode_line, line_digest, seal
+from gatekeeper.model.times import MICROSECONDS, format_time, require_time
 from gatekeeper.replay.holes import Holes
 from tests.doubles import MemoryLedger
 from tests.ledger.checking import Unflushed
@@ -85,3 +87,16 @@ def lines_in(lake: Path) -> list[bytes]:
 def names_in(lake: Path) -> list[str]:
     """The Parquet files, relative to the lake."""
     return sorted(str(path.relative_to(lake)) for path in lake.rglob("*.parquet"))
+
+
+def long_log(path: Path, events: int, *, every_seconds: int, line_bytes: int = 1000) -> Path:
+    """A log of so many decisions, one after the other in so much time, each line at least so long."""
+    moment, prev = require_time("2026-02-18T00:00:00Z"), GENESIS_DIGEST
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file:
+        for seq in range(1, events + 1):
+            draft = decision(f"r{seq}", evidence_refs={"note": f"{seq} " * (line_bytes // (len(str(seq)) + 1))})
+            line = encode_line(seal(draft, seq=seq, prev=prev, ts=format_time(moment)))
+            file.write(line + b"\n")
+            prev, moment = line_digest(line), moment + every_seconds * MICROSECONDS
+    return path
