@@ -113,8 +113,8 @@ def _into_lake(directory: str, values: Values) -> Outcome:
     from gatekeeper.render.export import lake_page
 
     ops = FileOps()
-    with opened_lake(ops, directory) as position, _reading(values, position, directory) as log:
-        done = write_lake(ops, directory, log.lines, position)
+    with opened_lake(ops, directory) as lake, _reading(values, lake.position, directory) as log:
+        done = write_lake(ops, lake, log.lines)
         missing = missing_between(files_in(ops, directory))
     document = {
         "directory": os.path.abspath(directory),

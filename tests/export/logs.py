@@ -63,11 +63,11 @@ def into_lake(log: Path, lake: Path, ops: FileOps | None = None, sizes: Sizes | 
     """`log export --parquet`."""
     ops = ops or Unflushed()
     with (
-        opened_lake(ops, str(lake)) as position,
-        opened_log((str(log),), after=max(0, position.seq - 1)) as sources,
+        opened_lake(ops, str(lake)) as target,
+        opened_log((str(log),), after=max(0, target.position.seq - 1)) as sources,
     ):
-        lines = lines_of(sources, Holes(), from_seq=position.seq)
-        return write_lake(ops, str(lake), lines_behind(lines, position, lake.name), position, sizes)
+        lines = lines_of(sources, Holes(), from_seq=target.position.seq)
+        return write_lake(ops, target, lines_behind(lines, target.position, lake.name), sizes)
 
 
 def ask(lake: Path, select: str = "line", rest: str = "ORDER BY filename, file_row_number") -> list[tuple[Any, ...]]:

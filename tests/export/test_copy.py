@@ -7,6 +7,7 @@ import gzip
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -182,6 +183,33 @@ def calls(log: Path) -> list[str]:
     exported(log, ops)
     log.with_name("copy").unlink()
     return ops.log
+
+
+def test_a_copy_is_on_the_device_before_anybody_is_told(log: Path) -> None:
+    """The flush comes behind the last write; that of a new name's directory, too."""
+    made = calls(log)
+    assert made[::-1].index("flush") < made[::-1].index("write")
+    ops = FaultyOps().arm()
+    into_file(log, log.with_name("new"), ops)
+    assert ops.log[-4:] == ["flush_directory", "write", "flush", "close"]
+
+
+def test_two_exports_at_once_copy_each_line_once(tmp_path: Path) -> None:
+    """The second one waits, and goes on where the first has ended."""
+    lines = chain(*[NOON] * 30)
+    log = write(tmp_path / "log", lines)
+    for number in range(20):
+        copy = write(tmp_path / f"copy{number}", lines[:1])
+        done = list[int]()
+        threads = [
+            Thread(target=lambda done=done, copy=copy: done.append(into_file(log, copy).lines)) for _ in range(4)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(done) == [0, 0, 0, 29]
+        assert copy.read_bytes() == log.read_bytes()
 
 
 @pytest.mark.parametrize("is_new", [True, False])

@@ -16,8 +16,6 @@ from tests.doubles import MemoryLedger
 from tests.export.logs import NOON, ask, chain, founding, into_lake, lines_in, names_in, write
 from tests.ledger.segments import content_of, files_in_order, rotated_log
 
-NULL_DATE = "date=__HIVE_DEFAULT_PARTITION__"
-
 
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
@@ -108,24 +106,28 @@ def test_news_of_one_day_touch_no_other_day(lake: Path, tmp_path: Path) -> None:
 
 
 def test_lines_of_a_founding_driver_are_rows_without_a_seq(lake: Path, tmp_path: Path) -> None:
-    """In front of the first event, between two and behind the last, with and without a time: each once."""
+    """In front of the first event, between two and behind the last, with and without a time: each once.
+
+    One without a time counts to the day of the line before it, also where that was exported earlier.
+    """
     a, b = chain("2026-02-18T09:00:00Z", "2026-02-18T09:00:00Z")
     first = [founding("f1", ts="2026-01-05T10:00:00Z"), founding("f2")]
     between = [founding("f3", ts="2026-02-18T10:00:00Z"), founding("f4", ts="2026-02-18T10:00:00Z")]
     last = [founding("f5", "REJECT", reason_codes=["guardrail_violation:errors"], ts="2026-02-18T11:00:00Z")]
-    lines = [*first, a, *between, b, *last, founding("f6")]
+    lines = [founding("f0"), *first, a, *between, b, *last, founding("f6")]
     log = tmp_path / "log"
     for known in range(1, len(lines) + 1):
         into_lake(write(log, lines[:known]), lake)
         assert sorted(lines_in(lake)) == sorted(lines[:known])
     rows = ask(lake, "line, date::VARCHAR", "WHERE seq IS NULL")
     assert {line.encode(): date for line, date in rows} == {
+        founding("f0"): "1970-01-01",
         first[0]: "2026-01-05",
-        first[1]: None,
+        first[1]: "2026-01-05",
         between[0]: "2026-02-18",
         between[1]: "2026-02-18",
         last[0]: "2026-02-18",
-        founding("f6"): None,
+        founding("f6"): "2026-02-18",
     }
     found = ask(lake, "kind, run_id, stage, verdict, reason_codes, findings", "WHERE line LIKE '%\"f5\"%'")
     assert found == [("decision", "f5", "CANARY_10", "REJECT", ["guardrail_violation:errors"], [])]
@@ -134,10 +136,9 @@ def test_lines_of_a_founding_driver_are_rows_without_a_seq(lake: Path, tmp_path:
     into_lake(log, everything)
     assert sorted(lines_in(everything)) == sorted(lines)
     assert names_in(everything) == [
-        "date=2026-01-05/lines-000000000000-000001-000001.parquet",
+        "date=1970-01-01/lines-000000000000-000001-000001.parquet",
+        "date=2026-01-05/lines-000000000000-000002-000003.parquet",
         "date=2026-02-18/events-000000000001-000000000002.parquet",
-        f"{NULL_DATE}/lines-000000000000-000002-000002.parquet",
-        f"{NULL_DATE}/lines-000000000002-000002-000002.parquet",
     ]
 
 

@@ -75,6 +75,15 @@ def test_an_export_that_is_killed_loses_no_row_and_doubles_none(fault: Any, line
         assert all(name.endswith(".parquet") for name in names_of_files(lake))
 
 
+def test_a_file_is_on_the_device_before_it_has_its_name(lines: list[bytes], tmp_path: Path) -> None:
+    """Flushed, renamed, and the name flushed, one file after the other: what is not there yet is asked for again."""
+    order = [name for name in calls(lines, tmp_path) if name in {"write", "flush", "replace", "flush_directory"}]
+    assert order == [
+        *("write", "flush", "replace", "flush_directory"),
+        *("flush_directory", "write", "flush", "replace", "flush_directory"),  # a new day: first its directory's name
+    ]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", [fails_with(errno.ENOSPC), takes_only(0.5)])
 def test_an_export_that_fails_keeps_whole_files_only(fault: Any, lines: list[bytes], tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ _EXPORT = Command(
             "--parquet",
             kind="path",
             metavar="DIR",
-            help="Add typed Parquet files, in directories by date. Needs the extra gatekeeper[lake].",
+            help="Add typed Parquet files, in directories by date. Needs the extra lake.",
         ),
         LOGS,
         output("text", "json"),

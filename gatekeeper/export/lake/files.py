@@ -30,10 +30,10 @@ METADATA = b"gatekeeper.lake"
 """Key of a file's metadata under which its position stands."""
 
 LOCK = "_gatekeeper.lock"  # readers pass over names that begin like this
-NO_DATE = "__HIVE_DEFAULT_PARTITION__"
-"""What readers of such directories take for null."""
+NO_DAY = "1970-01-01"
+"""Day of lines without a time that no line with one stands before."""
 
-_PARTITION = re.compile(r"date=(\d{4}-\d\d-\d\d|" + NO_DATE + r")\Z")
+_PARTITION = re.compile(r"date=\d{4}-\d\d-\d\d\Z")
 _EVENTS = re.compile(r"events-(\d{12,})-(\d{12,})\.parquet\Z")
 _LINES = re.compile(r"lines-(\d{12,})-(\d{6,})-(\d{6,})\.parquet\Z")
 _UNFINISHED = re.compile(r"_\d+\.unfinished\Z")
@@ -54,10 +54,30 @@ class LakeFile:
     last_seq: int
     last_line: int = 0
 
+    @property
+    def day(self) -> str:
+        """The day of its lines."""
+        return os.path.basename(os.path.dirname(self.path)).removeprefix("date=")
+
+
+@dataclass(frozen=True)
+class Lake:
+    """A lake that is gone on with.
+
+    Attributes:
+        directory: where it is.
+        position: up to where it reaches.
+        day: that of its last line.
+    """
+
+    directory: str
+    position: Position
+    day: str = NO_DAY
+
 
 @contextmanager
-def opened_lake(ops: FileOps, directory: str) -> Iterator[Position]:
-    """Up to where the lake reaches; no other export writes to it meanwhile. The directory is made where there is none.
+def opened_lake(ops: FileOps, directory: str) -> Iterator[Lake]:
+    """The lake in a directory; no other export writes to it meanwhile. The directory is made where there is none.
 
     Raises:
         InputRefusedError: its last file is not as gatekeeper wrote it, or another version did.
@@ -72,10 +92,12 @@ def opened_lake(ops: FileOps, directory: str) -> Iterator[Position]:
             lock = ops.open(os.path.join(directory, LOCK), os.O_RDWR | os.O_CREAT)
             ops.lock(lock)
             files = files_in(ops, directory)
-            position = position_in(files[-1].path) if files else Position()
+            lake = Lake(directory, Position())
+            if files:
+                lake = Lake(directory, position_in(files[-1].path), files[-1].day)
         except OSError as error:
             raise unwritable(directory, error) from error
-        yield position
+        yield lake
     finally:
         if lock is not None:
             close_quietly(ops, lock)

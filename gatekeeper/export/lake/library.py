@@ -16,7 +16,8 @@ def parquet_library() -> Any:
         import pyarrow.parquet
     except ImportError:
         raise UsageError(
-            "Parquet files need the library pyarrow, which is not installed", remedy="pip install 'gatekeeper[lake]'"
+            "Parquet files need the library pyarrow, which is not installed",
+            remedy="python -m pip install 'pyarrow>=17'",
         ) from None
     assert pyarrow.parquet is pa.parquet
     return pa

@@ -12,7 +12,7 @@ import os
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from gatekeeper.export.lake.files import NO_DATE, file_name, metadata_of, unfinished_name, unwritable
+from gatekeeper.export.lake.files import file_name, metadata_of, unfinished_name, unwritable
 from gatekeeper.export.lake.library import parquet_library
 from gatekeeper.export.lake.rows import moment_of, row_of
 from gatekeeper.export.lake.schema import schema
@@ -22,9 +22,10 @@ from gatekeeper.model.times import format_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
+    from gatekeeper.export.lake.files import Lake
     from gatekeeper.export.lines import Line
     from gatekeeper.export.position import Position
     from gatekeeper.ledger.fsops import FileOps
@@ -67,21 +68,19 @@ class Written:
     out_of_place_count: int = 0
 
 
-def write_lake(
-    ops: FileOps, directory: str, lines: Iterator[Line], position: Position, sizes: Sizes | None = None
-) -> Written:
+def write_lake(ops: FileOps, lake: Lake, lines: Iterator[Line], sizes: Sizes | None = None) -> Written:
     """Write the rows of all lines.
 
     Args:
-        directory: the lake; it is there, and nobody else writes to it.
-        lines: those behind *position*, in order.
+        lake: nobody else writes to it.
+        lines: those behind its position, in order.
         sizes: None: the usual ones.
 
     Raises:
         LogError: a file cannot be written; those before it are there.
         UsageError: the library is not installed.
     """
-    done, sizes = Written(position), sizes or Sizes()
+    done, day, sizes = Written(lake.position), lake.day, sizes or Sizes()
     file: _File | None = None
     try:
         for line in lines:
@@ -91,12 +90,12 @@ def write_lake(
                 continue
             digest = line_digest(line.data)
             if line.event is not None:
-                day = _day_of(line)
+                day = _day_of(line.event) or day
                 if file is not None and not file.takes(line, day):
                     done.files.append(file.finish())
                     file = None
                 if file is None:
-                    file = _File(ops, directory, day, done.position, sizes)
+                    file = _File(ops, lake.directory, day, done.position, sizes)
                 file.add(line, digest)
             done.position = done.position.after(line, digest)
             if file is not None and line.event is not None:
@@ -107,14 +106,15 @@ def write_lake(
         if file is not None:
             file.abandon()
         if isinstance(error, OSError):
-            raise unwritable(directory, error) from error
+            raise unwritable(lake.directory, error) from error
         raise
     return done
 
 
-def _day_of(line: Line) -> str:
-    moment = None if line.event is None else moment_of(line.event)
-    return NO_DATE if moment is None else format_time(moment)[:10]
+def _day_of(event: Mapping[str, Any]) -> str | None:
+    """The UTC day of an event that states a time."""
+    moment = moment_of(event)
+    return None if moment is None else format_time(moment)[:10]
 
 
 class _Sink(io.RawIOBase):
