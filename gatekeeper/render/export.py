@@ -41,7 +41,7 @@ def lake_page(done: Mapping[str, Any]) -> Page:
     )
     shown = files[-_SHOWN_FILES:]
     rows = [Row(str(one["file"]), value_text(one["rows"]), size_text(one["size_bytes"])) for one in shown]
-    title = "files" if len(shown) == len(files) else f"the last {len(shown)} of {len(files)} files"
+    title = "" if len(shown) == len(files) else f"the last {len(shown)} of {len(files)} files"
     columns = (Column("file", code=True), Column("events", right=True), Column("size", right=True))
     noun = "event" if done["rows"] == 1 else "events"
     headline = f"{done['rows']} {noun} exported" if files else "nothing new to export"

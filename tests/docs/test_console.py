@@ -21,6 +21,7 @@ IN_A_CHECKOUT = [
     "docs/guides/backtest.md",
     "docs/guides/holds.md",
     "docs/guides/incident-replay.md",
+    "docs/guides/lake.md",
     "docs/guides/ledgers.md",
     "docs/guides/policy-diff.md",
     "docs/guides/policy-review.md",

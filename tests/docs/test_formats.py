@@ -252,6 +252,7 @@ def test_every_command_is_named_in_the_documentation() -> None:
         "docs/guides/ci.md",
         "docs/guides/holds.md",
         "docs/guides/incident-replay.md",
+        "docs/guides/lake.md",
         "docs/guides/ledgers.md",
         "docs/guides/proof.md",
         "docs/guides/retention.md",

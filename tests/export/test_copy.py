@@ -123,6 +123,15 @@ def test_a_fork_is_refused(make: Callable[[list[bytes]], list[bytes]], log: Path
     assert copy.read_bytes() == before
 
 
+def test_another_line_without_a_place_is_a_fork_as_well(log: Path, tmp_path: Path) -> None:
+    """As many of them, but not the same: only their digests tell."""
+    lines = log.read_bytes().splitlines()
+    write(log, [*lines, founding("a"), founding("b"), founding("c")])
+    copy = write(tmp_path / "copy", [*lines, founding("a"), founding("x")])
+    with pytest.raises(InputRefusedError, match="the lines behind seq 3 of the log are not those"):
+        into_file(log, copy)
+
+
 def test_a_pruned_log_goes_on_in_the_copy_that_has_the_rest(tmp_path: Path) -> None:
     """The first line that is left is chained to the last one of the copy; where one is missing, it is refused."""
     lines = chain(*[NOON] * 4)

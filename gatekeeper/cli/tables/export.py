@@ -33,7 +33,7 @@ _EXPORT = Command(
         output("text", "json"),
     ),
     examples=(
-        ("all lines, in the order of the chain", "gatekeeper log export > decisions.ndjson"),
+        ("all lines, in the order of the chain", "gatekeeper log export"),
         ("a copy elsewhere, by cron", "gatekeeper log export --to /backup/decision.ndjson"),
         ("for DuckDB, Spark or Trino", "gatekeeper log export --parquet /lake/decisions"),
     ),
