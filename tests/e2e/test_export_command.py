@@ -119,7 +119,7 @@ def test_without_the_extra_it_says_what_to_install(desk: Desk) -> None:
 
 
 def test_lines_are_exported_without_the_library_for_parquet(desk: Desk) -> None:
-    """It costs a twentieth of a second and tens of megabytes: only `--parquet` pays for it."""
+    """It costs time and much memory: only `--parquet` pays for it."""
     write(desk.log, chain(NOON))
     script = (
         "import sys\nfrom gatekeeper.cli.app import run\n"
