@@ -24,6 +24,7 @@ import backtests
 import collected_checks
 import collecting
 import evaluations
+import git_checks
 import log_figures
 import log_upkeep
 import reviews
@@ -255,9 +256,14 @@ def golden_cases() -> list[Figure]:
     return reviews.golden_cases(os.path.join(OUT, "golden"), REVIEW_ROUNDS)
 
 
+def checking_on_git() -> list[Figure]:
+    """A check on a branch of a bare repository."""
+    return git_checks.checking(os.path.join(OUT, "git"), ROUNDS)
+
+
 STEPS = (
     start_up, modules, flushes, growth, evaluation, appending, collections, dripping, collected,
-    checking_policies, golden_cases,
+    checking_policies, golden_cases, checking_on_git,
 )  # fmt: skip
 
 HEAD = """# Results of `make bench`

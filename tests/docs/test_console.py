@@ -19,6 +19,7 @@ IN_A_CHECKOUT = [
     "docs/formats/event.md",
     "docs/formats/policy-check.md",
     "docs/guides/backtest.md",
+    "docs/guides/git-ledger.md",
     "docs/guides/holds.md",
     "docs/guides/incident-replay.md",
     "docs/guides/lake.md",
