@@ -52,6 +52,8 @@ def push_surely(remote: Remote, commit: str, *, expected: str | None, can_send: 
             return moved
         if pushed.answer == Pushed.REFUSED:
             return _refused(remote, commit, expected, pushed.reason) or moved
+        if pushed.answer == Pushed.NOT_SENT and moved == Pushed.NOT_EXPECTED:
+            raise remote.unreachable(f"{pushed.reason}; nothing was recorded")
         if not can_send():
             return moved
         moved = Pushed.UNKNOWN

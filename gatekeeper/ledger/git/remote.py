@@ -28,6 +28,9 @@ _HURRIED_RECEIVER = "git -c core.fsync=all -c receive.autogc=false receive-pack"
 _TIDIES_ONE_IN = 32  # so seldom is it let look whether it has to pack what has gathered
 _SHOWN_LINES = 6
 
+# What git says where the other side has not even told its branches, so that nothing was sent to it.
+_AT_FIRST_CONTACT = ("Could not read from remote repository", "hung up upon initial contact", "unable to access")
+
 
 class Pushed:
     """What the other side said of a push.
@@ -43,6 +46,7 @@ class Pushed:
     STOOD_THERE = "stood there"  # the branch stands at just this commit already
     NOT_EXPECTED = "not expected"  # it stands elsewhere: nothing was changed
     REFUSED = "refused"  # a hook, a rule, or another push at the same moment: nothing was changed
+    NOT_SENT = "not sent"  # the other side was not reached at all
     UNKNOWN = "unknown"  # no answer: it may have been taken
 
     def __init__(self, answer: str, reason: str = "") -> None:
@@ -148,7 +152,8 @@ def _read_answer(ended: Ended, ref: str) -> Pushed:
             return Pushed(Pushed.NOT_EXPECTED, summary)
         if summary.startswith("[remote rejected]"):
             return Pushed(Pushed.REFUSED, _refusal(summary, ended))
-    return Pushed(Pushed.UNKNOWN, words_of(ended))
+    words = words_of(ended)
+    return Pushed(Pushed.NOT_SENT if any(sign in words for sign in _AT_FIRST_CONTACT) else Pushed.UNKNOWN, words)
 
 
 def _refusal(summary: str, ended: Ended) -> str:

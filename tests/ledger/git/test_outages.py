@@ -41,6 +41,7 @@ def test_a_repository_that_is_gone_is_not_reached(team: Bare, tmp_path: Path) ->
             use()
         assert caught.value.exit_code == 69
         assert ledger.address.shown in caught.value.message
+        assert "may be recorded" not in caught.value.message
     (tmp_path / "elsewhere.git").rename(team.path)
     assert ledger.head()["seq"] == 1
 
