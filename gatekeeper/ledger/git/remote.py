@@ -28,6 +28,8 @@ _HURRIED_RECEIVER = "git -c core.fsync=all -c receive.autogc=false receive-pack"
 _TIDIES_ONE_IN = 32  # so seldom is it let look whether it has to pack what has gathered
 _SHOWN_LINES = 6
 
+_NOISE = ("hint:", "remote: hint:", "Please make sure you have the correct access", "and the repository exists", "To ")
+
 # What git says where the other side has not even told its branches, so that nothing was sent to it.
 _AT_FIRST_CONTACT = ("Could not read from remote repository", "hung up upon initial contact", "unable to access")
 
@@ -133,7 +135,7 @@ class Remote:
 def words_of(ended: Ended) -> str:
     """What git said, in few lines and without credentials."""
     lines = [line.strip() for line in ended.err.decode("utf-8", "replace").splitlines()]
-    lines = [line for line in lines if line and not line.startswith(("hint:", "remote: hint:"))]
+    lines = [line for line in lines if line and not line.startswith(_NOISE)]
     return mask_text("; ".join(lines[-_SHOWN_LINES:])) or f"git ended with {ended.code}"
 
 

@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,12 +32,12 @@ def begun(team: Bare, copy: Path) -> GitLedger:
     return ledger
 
 
-def assert_goes_on(team: Bare, copy: Path) -> None:
+def assert_goes_on(team: Bare, copy: Path, ends_with: dict[str, Any] | None = None) -> None:
     """A new process reads all runs, appends behind the last event, and its copy is the branch again."""
     before = team.events()
     ledger = team.ledger(cache=copy)
     assert {run.run_id for run in ledger.view().runs()} == {event["run_id"] for event in before}
-    ledger.append([stop()], expect=None, actor="t")
+    ledger.append([ends_with or stop()], expect=None, actor="t")
     assert [event["seq"] for event in team.events()] == list(range(1, len(before) + 2))
     run = ledger.view().run("r")
     assert run is not None
@@ -118,6 +119,36 @@ def test_killed_between_the_push_and_the_copy(team: Bare, tmp_path: Path, owner:
             os._exit(3)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -9
     assert team.events()[-1]["run_id"] == "t"
+    assert_goes_on(team, tmp_path / "copy")
+
+
+def test_lines_that_a_killed_process_had_recorded_are_not_forgotten(team: Bare, tmp_path: Path) -> None:
+    """Killed before the level was noted, and then the branch is put back: the line in the copy was recorded once."""
+    begun(team, tmp_path / "copy")
+    tip = team.tip()
+    child = os.fork()
+    if child == 0:
+        try:
+            setattr(Cache, "note_level", lambda *_given: os.kill(os.getpid(), 9))  # noqa: B010
+            team.ledger(cache=tmp_path / "copy").append([stop()], expect=None, actor="t")
+        finally:
+            os._exit(3)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -9
+    recorded = team.tip()
+    team.move(tip)
+    with pytest.raises(StateUnreadableError, match="another history"):
+        team.ledger(cache=tmp_path / "copy").append([decision(stage="CANARY_10")], expect=None, actor="t")
+    team.move(recorded)
+    assert_goes_on(team, tmp_path / "copy", ends_with=decision("new", experiment="new"))
+
+
+def test_what_a_power_cut_has_left_is_not_trusted(team: Bare, tmp_path: Path) -> None:
+    """Nothing of the copy waits for the device: after another start of the machine it is read anew, zeros and all."""
+    begun(team, tmp_path / "copy")
+    mirror, level = tmp_path / "copy" / "log.ndjson", tmp_path / "copy" / "level.json"
+    data = mirror.read_bytes()
+    mirror.write_bytes(data[:100] + b"\0" * 900 + data[1000:])
+    level.write_text(json.dumps({**json.loads(level.read_text()), "boot": "another"}))
     assert_goes_on(team, tmp_path / "copy")
 
 

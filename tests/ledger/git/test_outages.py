@@ -89,6 +89,16 @@ def test_a_hook_that_refuses_records_nothing_and_is_heard(team: Bare, tmp_path: 
     assert [event["event_id"] for event in team.events()] == ["r:DRY_RUN", "r:action#1"]
 
 
+def test_a_push_at_the_same_moment_is_no_refusal(team: Bare, tmp_path: Path) -> None:
+    """Another push has the branch's lock while ours arrives, and gives up: ours is tried again."""
+    ledger = team.ledger(cache=tmp_path / "copy")
+    ledger.append([decision()], expect=None, actor="t")
+    lock = team.path / "refs" / "heads" / f"{BRANCH}.lock"
+    team.hook("pre-receive", f"test -e {tmp_path}/once && rm -f {lock} || {{ touch {tmp_path}/once {lock}; }}")
+    ledger.append([stop()], expect=None, actor="t")
+    assert [event["event_id"] for event in team.events()] == ["r:DRY_RUN", "r:action#1"]
+
+
 def test_an_answer_that_is_lost_is_asked_for(team: Bare, tmp_path: Path) -> None:
     """The receiving side dies after it has moved the branch: the event is recorded, once, and told as recorded."""
     team.hook("post-receive", once(tmp_path / "died", "kill -9 $PPID"))
