@@ -82,7 +82,7 @@ def test_the_example_of_a_remark_shows_it_and_nothing_else(code: str) -> None:
     assert all(one.remedy and one.suppressed is None for one in found)
 
 
-@pytest.mark.parametrize("code", REFUSALS.keys() - {"document.invalid", "policy.invalid", "policy.too_deep"})
+@pytest.mark.parametrize("code", sorted(REFUSALS.keys() - {"document.invalid", "policy.invalid", "policy.too_deep"}))
 def test_the_example_of_a_refusal_shows_it_and_nothing_else(code: str) -> None:
     """Each code has a file that is refused with exactly it."""
     loaded, found = check_policy_document(json.dumps(merged(quiet(), example(rows(REFUSED)[code]))).encode())

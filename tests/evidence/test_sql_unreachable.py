@@ -26,6 +26,7 @@ METRICS = {"a": metric("SELECT 1 AS rate", baseline="rate"), "b": metric("SELECT
         ("no-such-host.invalid/dwh", "no-such-host.invalid"),
         ("/dwh?host=/nonexistent", "/nonexistent"),
     ],
+    ids=["no listener", "no host", "no socket"],
 )
 def test_a_database_that_is_not_there_is_unreachable(address: str, said: str) -> None:
     """All metrics and sides have a reading that says so, and who was asked."""
