@@ -100,8 +100,8 @@ def places_in(data: bytes, source: str) -> dict[str, tuple[int, int]]:
 
 def _place(problem: Problem, places: dict[str, tuple[int, int]]) -> tuple[int | None, int | None]:
     """Line and column of what the problem is about, or of the nearest part around it that exists."""
-    if problem.at_key and problem.pointer + "#" in places:
-        return places[problem.pointer + "#"]
+    if problem.at_key and "#" + problem.pointer in places:
+        return places["#" + problem.pointer]
     return nearest(problem.pointer, places)
 
 

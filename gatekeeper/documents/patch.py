@@ -93,7 +93,7 @@ class _Text:
 
     def span(self, pointer: str) -> tuple[int, int]:
         """Where an item, or a member with its name, begins and ends."""
-        start = self._places.get(pointer + "#", self._places[pointer])
+        start = self._places.get("#" + pointer, self._places[pointer])
         _, end = _SCAN(self.text, self._places[pointer])
         return start, end
 

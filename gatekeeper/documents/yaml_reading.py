@@ -181,7 +181,7 @@ class _Reading:
             message = f"duplicate key {key!r} at {pointer}"
             raise self._refused(event.start_mark, message, "keep one of the two: readers of YAML silently use the last")
         within.key = key
-        self.places[pointer + "#"] = _place(event.start_mark)
+        self.places["#" + pointer] = _place(event.start_mark)
 
     def _take(self, value: Any, event: Any) -> str:
         """Put a value where it belongs; its pointer."""

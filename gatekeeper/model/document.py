@@ -209,7 +209,7 @@ def unescape_pointer(token: str) -> str:
 def locate(data: bytes) -> dict[str, tuple[int, int]]:
     """JSON Pointer -> line and column (from 1) of every value of a document that parses.
 
-    The key `pointer + "#"` gives where the member's name stands.
+    The key `"#" + pointer`, which is no pointer, gives where the member's name stands.
     """
     from bisect import bisect_right  # only where a reviewer is told of places
 
@@ -259,7 +259,7 @@ def _walk(
             start = index
             token, index = scanstring(text, index + 1, True)  # noqa: FBT003
             child = f"{pointer}/{escape_pointer(token)}"
-            positions[child + "#"] = start
+            positions["#" + child] = start
             if token in seen and duplicates is not None:
                 duplicates.append((start, child))
             seen.add(token)

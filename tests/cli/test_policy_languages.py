@@ -83,7 +83,7 @@ def places_by(marks: Any) -> dict[str, Place]:
         if isinstance(node, yaml.MappingNode):
             for key, value in node.value:
                 inner = f"{pointer}/{escape_pointer(key.value)}"
-                found[inner + "#"] = (key.start_mark.line + 1, key.start_mark.column + 1)
+                found["#" + inner] = (key.start_mark.line + 1, key.start_mark.column + 1)
                 waiting.append((inner, value))
         elif isinstance(node, yaml.SequenceNode):
             waiting += [(f"{pointer}/{index}", value) for index, value in enumerate(node.value)]
@@ -151,7 +151,7 @@ def test_a_policy_gets_the_same_answer_in_either_language(
         around = pointer
         while around not in known:
             around = around.rpartition("/")[0]
-        which = around if known[around] == place else f"{around}#"
+        which = around if known[around] == place else f"#{around}"
         assert known[which] == place
         data = (tmp_path / f"yaml/{path}{suffix}").read_bytes()
         assert other == places_by(yaml.compose(data))[which]

@@ -40,6 +40,13 @@ def test_what_is_taken_out_takes_its_comma_along(pointer: str, before: bytes, af
     assert removed(TEXT, pointer) == TEXT.replace(before, after)
 
 
+def test_a_name_that_ends_in_a_hash_stays_when_the_other_goes() -> None:
+    """Two metrics whose names differ by that sign only."""
+    assert removed(b'{"a": 1, "a#": 2}', "/a") == b'{"a#": 2}'
+    assert removed(b'{"a#": 1, "a": 2}', "/a") == b'{"a#": 1}'
+    assert renamed(b'{"a": 1, "a#": 2}', "/a", "b") == b'{"b": 1, "a#": 2}'
+
+
 def test_a_list_that_loses_its_last_item_closes_up() -> None:
     """Nothing but brackets is left."""
     assert removed(b'{"a": [\n  1\n]}', "/a/0") == b'{"a": []}'

@@ -70,7 +70,7 @@ def test_places_are_those_of_the_file() -> None:
     assert places["/policy_version"] == (3, 17)
     assert places["/guardrails"] == (5, 1)
     assert places["/guardrails/0"] == (5, 3)
-    assert places["/guardrails/0/threshold#"] == (7, 3)
+    assert places["#/guardrails/0/threshold"] == (7, 3)
     assert places["/guardrails/0/threshold"] == (7, 14)
     assert places["/guardrails/0/range/1"] == (8, 14)
     assert places["/guardrails/1"] == (9, 3)
