@@ -30,22 +30,33 @@ def modules() -> dict[str, ast.Module]:
     return found
 
 
-def functions(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
+@cache
+def functions(module: str) -> list[tuple[str, ast.AST]]:
     """Every node with the name of the top-level function or class it stands in."""
-    for top in tree.body:
-        name = top.name if isinstance(top, (ast.FunctionDef, ast.ClassDef)) else "-"
-        for node in ast.walk(top):
-            yield name, node
+    return [
+        (top.name if isinstance(top, (ast.FunctionDef, ast.ClassDef)) else "-", node)
+        for top in modules()[module].body
+        for node in ast.walk(top)
+    ]
+
+
+@cache
+def every_call() -> list[tuple[str, str, ast.Call]]:
+    """Module and function of every call."""
+    return [
+        (module, function, node)
+        for module in modules()
+        for function, node in functions(module)
+        if isinstance(node, ast.Call)
+    ]
 
 
 def calls(attribute: str, *, keyword: str | None = None) -> set[tuple[str, str]]:
     """Module and function of every call of a method or function of this name, having this keyword."""
     return {
         (module, function)
-        for module, tree in modules().items()
-        for function, node in functions(tree)
-        if isinstance(node, ast.Call)
-        and (node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", None)) == attribute
+        for module, function, node in every_call()
+        if (node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", None)) == attribute
         and (keyword is None or any(given.arg in {keyword, None} for given in node.keywords))
     }
 
@@ -54,15 +65,11 @@ def named(name: str) -> set[str]:
     """Modules in which this name is used or imported, be it as text."""
     return {
         module
-        for module, tree in modules().items()
-        for node in ast.walk(tree)
-        if name
-        in {
-            getattr(node, "id", None),
-            getattr(node, "attr", None),
-            *([alias.name for alias in node.names] if isinstance(node, (ast.Import, ast.ImportFrom)) else []),
-            node.value if isinstance(node, ast.Constant) else None,
-        }
+        for module in modules()
+        for _, node in functions(module)
+        if name in {getattr(node, "id", None), getattr(node, "attr", None)}
+        or (isinstance(node, (ast.Import, ast.ImportFrom)) and name in {alias.name for alias in node.names})
+        or (isinstance(node, ast.Constant) and node.value == name)
     }
 
 
@@ -79,11 +86,12 @@ def imports(module: str) -> frozenset[str]:
 
 
 def _at_run_time(node: ast.AST) -> Iterator[ast.AST]:
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.If) and getattr(child.test, "id", None) == "TYPE_CHECKING":
-            continue
-        yield child
-        yield from _at_run_time(child)
+    waiting = [node]
+    while waiting:
+        for child in ast.iter_child_nodes(waiting.pop()):
+            if not (isinstance(child, ast.If) and getattr(child.test, "id", None) == "TYPE_CHECKING"):
+                yield child
+                waiting.append(child)
 
 
 def reached_by(handler: str) -> set[str]:
@@ -135,7 +143,7 @@ def test_only_the_atomic_step_appends_what_was_proposed() -> None:
     assert calls("draft_decision") == {("gatekeeper.orchestrator.propose", "_proposal")}
     appended = {
         (function, ast.unparse(node.args[0]))
-        for function, node in functions(modules()[GATE])
+        for function, node in functions(GATE)
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "ledger.append"
     }
     assert {drafts for function, drafts in appended if function == "_ask"} == {"step.drafts"}
@@ -161,8 +169,8 @@ def test_nobody_writes_decision_events_by_hand() -> None:
     """An object with kind `decision` is built by the model, and by the reader of founding-style lines."""
     literal = {
         module
-        for module, tree in modules().items()
-        for node in ast.walk(tree)
+        for module in modules()
+        for _, node in functions(module)
         if isinstance(node, ast.Dict)
         for key, value in zip(node.keys, node.values, strict=True)
         if isinstance(key, ast.Constant)
