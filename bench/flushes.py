@@ -54,7 +54,10 @@ def _ptrace(request: int, process: int, address: int = 0, data: object = None) -
 
 
 def count(command: list[str]) -> tuple[int, dict[str, int]]:
-    """Run *command* and count its flushes, those of its threads and children too: exit code, name -> times."""
+    """Run *command* and count its flushes, those of its threads and children too: exit code, name -> times.
+
+    Children that outlive the command are waited for.
+    """
     names = NUMBERS[platform.machine()]
     child = os.fork()
     if child == 0:
@@ -66,12 +69,15 @@ def count(command: list[str]) -> tuple[int, dict[str, int]]:
     _ptrace(_SET_OPTIONS, child, 0, _OPTIONS)
     _ptrace(_SYSCALL, child)
     calls: dict[str, int] = {}
-    info = _Info()
+    info, exit_code = _Info(), 0
     while True:
-        process, status = os.waitpid(-1, _WAIT_ALL)
+        try:
+            process, status = os.waitpid(-1, _WAIT_ALL)
+        except ChildProcessError:  # nobody is left
+            return exit_code, calls
         if os.WIFEXITED(status) or os.WIFSIGNALED(status):
             if process == child:
-                return os.waitstatus_to_exitcode(status), calls
+                exit_code = os.waitstatus_to_exitcode(status)
             continue
         passed_on = os.WSTOPSIG(status)
         if passed_on == _SYSCALL_STOP:
