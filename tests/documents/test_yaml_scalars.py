@@ -48,7 +48,9 @@ def version_1_1_value(text: str) -> Any:
 
 _WORDS = "yes No on OFF y n true False null nan inf 2026-02-18 T01:00:00Z 1e3 a ms"
 PARTS = st.sampled_from([*"0123456789.eE+-_:~=<xob ", *_WORDS.split()])
-WORDS = st.lists(PARTS, max_size=6).map("".join) | st.text(max_size=6)
+WORDS = (st.lists(PARTS, max_size=6).map("".join) | st.text(max_size=6)).filter(
+    lambda text: text not in {"!", "&", "*"}  # begin no plain scalar, and PyYAML has a tag for them that it cannot read
+)
 
 
 @given(WORDS)
