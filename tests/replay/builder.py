@@ -137,13 +137,7 @@ class LogBuilder:
         )
 
 
-def rollout() -> list[bytes]:
-    """The example that most tests read.
-
-    seq 1 policy · 2 DRY_RUN ACCEPT · 3 SHADOW ACCEPT · 4 CANARY_10 DEGRADE · 5 CANARY_10 ACCEPT (by bob) ·
-    6 refusal (ROLLOUT_100) · 7 CANARY_25 REJECT, all of RUN · 8 other policy · 9 simulated DRY_RUN ACCEPT and
-    10 stop, both of OTHER_RUN.
-    """
+def _rollout() -> tuple[bytes, ...]:
     log = LogBuilder()
     loaded = log.policy()
     log.decision(loaded, "DRY_RUN", HEALTHY)
@@ -155,7 +149,20 @@ def rollout() -> list[bytes]:
     other = log.policy(OTHER_POLICY)
     log.decision(other, "DRY_RUN", HEALTHY, run_id=OTHER_RUN, as_of="2026-01-05T00:00:00Z")
     log.stop(other, OTHER_RUN, "DRY_RUN")
-    return log.lines
+    return tuple(log.lines)
+
+
+_ROLLOUT = _rollout()
+
+
+def rollout() -> list[bytes]:
+    """The example that most tests read, built once.
+
+    seq 1 policy · 2 DRY_RUN ACCEPT · 3 SHADOW ACCEPT · 4 CANARY_10 DEGRADE · 5 CANARY_10 ACCEPT (by bob) ·
+    6 refusal (ROLLOUT_100) · 7 CANARY_25 REJECT, all of RUN · 8 other policy · 9 simulated DRY_RUN ACCEPT and
+    10 stop, both of OTHER_RUN.
+    """
+    return list(_ROLLOUT)
 
 
 def parsed(lines: Iterable[bytes], source: str = "decision.ndjson") -> list[LogLine]:
