@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import ast
+import gc
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -19,7 +21,18 @@ RECORDS = {*ASKS, "stop", "log rebuild"}
 """Commands that may have any event recorded: a stop, an accepted gap."""
 
 
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """A million objects that stay: the garbage collector would walk them again and again while they are made."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 @cache
+@_without_collection()
 def modules() -> dict[str, ast.Module]:
     """Every module of the program by its name."""
     found = {}
@@ -41,6 +54,7 @@ def functions(module: str) -> list[tuple[str, ast.AST]]:
 
 
 @cache
+@_without_collection()
 def every_call() -> list[tuple[str, str, ast.Call]]:
     """Module and function of every call."""
     return [
