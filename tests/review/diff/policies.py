@@ -177,7 +177,7 @@ def _guardrail(draw: st.DrawFn, document: Document, key: str) -> None:
     }
     if key == "limit":  # operator and threshold at once: a limit that is no more or less strict by one of them alone
         entry["threshold"] = draw(values["threshold"])
-        entry["op"] = draw(st.sampled_from(OPERATORS[:2] if entry["op"] in OPERATORS[:2] else OPERATORS[2:]))
+        entry["op"] = draw(st.sampled_from(OPERATORS[:2] if entry.get("op") in OPERATORS[:2] else OPERATORS[2:]))
         return
     _key(draw, entry, key, _another(draw, entry, key, values[key]) if key in values else some_stages(draw, document))
 
