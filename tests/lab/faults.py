@@ -224,6 +224,8 @@ class FaultProxy:
         held: socket.socket = link.sock
         with self._changed:
             self._open.add(held)
+            if self._closing.is_set():
+                held.shutdown(socket.SHUT_RDWR)
         try:
             headers = {name: value for name, value in client.headers.items() if name.lower() not in HOP_BY_HOP}
             link.request(request["method"], _origin_form(request["target"]), request["body"] or None, headers)
