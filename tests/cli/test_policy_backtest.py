@@ -96,10 +96,8 @@ def test_a_mistyped_policy_id_does_not_look_like_a_harmless_change(tmp_path: Pat
     assert "nothing to compare" in " ".join(out.split())
     assert "no decision under P was found" in err
     assert "the log has policies of: p (--policy-id)" in err
-    assert (
-        "changes no verdict"
-        in gate(policy(tmp_path, policy_id="P"), "--log", str(log), "--policy-id", "p", cwd=tmp_path)[1]
-    )
+    _, out, _ = gate(policy(tmp_path, policy_id="P"), "--log", str(log), "--policy-id", "p", cwd=tmp_path)
+    assert "changes no verdict" in " ".join(out.split())
 
 
 def test_a_policy_that_does_not_load_compares_nothing(tmp_path: Path, log: Path) -> None:
