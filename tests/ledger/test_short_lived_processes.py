@@ -30,6 +30,7 @@ def append_in_a_process_of_its_own(log: Path, number: int) -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
+@pytest.mark.slow
 def test_the_wal_does_not_grow_with_the_number_of_checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each check reads the whole WAL; left to SQLite, it was never begun anew and a check cost more each time."""
     monkeypatch.setattr(projection_schema, "WAL_BYTES", WAL_BYTES)

@@ -42,6 +42,7 @@ def refused(value: object) -> list[bool]:
     return answers
 
 
+@pytest.mark.slow
 @given(VALUES)
 @settings(max_examples=500)
 def test_all_encoders_write_what_the_library_for_the_rfc_writes(value: object) -> None:

@@ -5,6 +5,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -93,6 +94,7 @@ def _play(log: Log, moves: list[tuple[str, bool]]) -> None:
             log.decide(stage, word)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(HONEST)
 def test_state_is_the_fold_of_the_log(calls: list[tuple[str, bool]]) -> None:

@@ -243,6 +243,7 @@ def test_what_cannot_be_compared_is_counted_apart(tmp_path: Path, change: dict[s
 VALUES = st.sampled_from((0.001, 0.005, 0.008, 0.01, 0.013, None, "x"))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=30)
 @given(
     st.lists(st.tuples(VALUES, st.sampled_from((0, 1)), st.sampled_from("abc")), max_size=25),

@@ -38,6 +38,7 @@ def written(value: Any) -> list[bytes]:
     return found
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=500)
 @given(st.dictionaries(TEXTS, VALUES, max_size=4))
 def test_what_is_said_to_be_canonical_is(document: dict[str, Any]) -> None:

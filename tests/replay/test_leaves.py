@@ -43,6 +43,7 @@ def tree_of(lines: list[bytes]) -> oracle.Tree:
     return oracle.Tree([sha256(line).digest() for line in lines])
 
 
+@pytest.mark.slow
 @EXAMPLES
 @given(st.integers(1, 60), st.data())
 def test_the_root_does_not_depend_on_who_reads_which_part(tmp_path: Path, count: int, data: st.DataObject) -> None:

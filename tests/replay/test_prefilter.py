@@ -95,6 +95,7 @@ def _may_match(data: bytes, wanted: Filter) -> bool:
     return all(any(needle in data for needle in group) for group in needles_of(wanted))
 
 
+@pytest.mark.slow
 @given(st.lists(_lines(), max_size=8), _filters())
 def test_the_prefilter_never_loses_a_line_that_is_meant(data: list[bytes], wanted: Filter) -> None:
     """Whatever spacing, escapes and damage: the same lines in the same order."""

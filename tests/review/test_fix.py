@@ -141,6 +141,7 @@ def test_the_catalogue_says_which_codes_are_mended() -> None:
     assert {code for code, entry in entries.items() if entry.is_mended} == set(_WAYS)
 
 
+@pytest.mark.slow
 @given(document=policies(), indent=st.sampled_from([None, 2]))
 def test_mending_a_policy_leaves_one_that_loads_and_nothing_to_mend(
     document: dict[str, Any], indent: int | None
