@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from gatekeeper.cli.outcome import Outcome
-from gatekeeper.ledger.address import shown_log
 from gatekeeper.render import load
 from gatekeeper.render.answer import Answer as ShownAnswer
 from gatekeeper.render.answer import Standing, run_view
@@ -55,6 +54,8 @@ def _width(stream: TextIO | None) -> int:
 
 def shown(answer: Answer, *, log: str, loaded: LoadedPolicy | None = None) -> ShownAnswer:
     """An answer of the orchestrator as the render room takes it; the policy that judged comes before the one given."""
+    from gatekeeper.ledger.address import shown_log  # reports that have no log come by here, too
+
     loaded = answer.policy or loaded
     stages = loaded.policy.stages if loaded is not None else _stages_of(answer.event)
     return ShownAnswer(
