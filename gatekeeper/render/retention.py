@@ -123,13 +123,11 @@ def stat_page(stat: Mapping[str, Any]) -> Page:
         Column("size", right=True),
     )
     is_whole = not chain["gaps"] and not chain["damaged"]
-    headline = f"{stat['events']} events in {len(files)} {'file' if len(files) == 1 else 'files'}"
-    blocks: list[Block] = [
-        Fields(pairs),
-        Fields(state, title="chain", code=True),
-        Fields(beside, title="projection"),
-        Table(columns, rows, title="files"),
-    ]
+    headline = f"{stat['events']} events"
+    blocks: list[Block] = [Fields(pairs), Fields(state, title="chain", code=True)]
+    if files:  # a ledger in a database or on a branch has none, nor a state beside them
+        headline += f" in {len(files)} {'file' if len(files) == 1 else 'files'}"
+        blocks += [Fields(beside, title="projection"), Table(columns, rows, title="files")]
     return Page(headline, blocks, document=stat, tone=GOOD if is_whole else HELD)
 
 

@@ -152,7 +152,10 @@ def test_stat_counts_the_same(site: Site, capfd: pytest.CaptureFixture[str]) -> 
     same = {"size_bytes", "events", "first_ts", "last_ts", "verdicts", "kinds", "chain"}
     assert {key: theirs[key] for key in same} == {key: ours[key] for key in same}
     assert (theirs["log"], theirs["files"]) == (site.shown, [])
-    assert run(["log", "stat", "--log", site.address]) == 0
+    text = printed(capfd, "log", "stat", "--log", site.address)[1]
+    assert text.splitlines()[0] == f"{ours['events']} events"
+    assert "file" not in text
+    assert "projection" not in text
 
 
 def test_checkpoint_and_proof_are_the_same(site: Site, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
