@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -65,8 +66,17 @@ def test_what_is_put_back_while_objects_are_lost_is_seen_in_the_lines(team: Bare
     """Without the old commits the lines themselves are compared with those that were seen."""
     ledger = seen(team, tmp_path)
     forced(team, tmp_path, 5)
-    (tmp_path / "seen" / "repository.git" / "HEAD").unlink()
-    with pytest.raises(StateUnreadableError, match="another history"):
+    shutil.rmtree(tmp_path / "seen" / "repository.git")
+    with pytest.raises(StateUnreadableError, match="a line behind byte 0 is another one"):
+        ledger.view()
+
+
+def test_what_is_cut_while_objects_are_lost_is_seen_in_the_lines(team: Bare, tmp_path: Path) -> None:
+    """The branch ends one event earlier, and all that is left of it is the same."""
+    ledger = seen(team, tmp_path)
+    team.move(team.commits()[1])
+    shutil.rmtree(tmp_path / "seen" / "repository.git")
+    with pytest.raises(StateUnreadableError, match="lines that were recorded are gone"):
         ledger.view()
 
 
@@ -107,6 +117,6 @@ def test_one_changed_line_makes_another_history(team: Bare, tmp_path: Path) -> N
     team.move(parent)
     with pytest.raises(StateUnreadableError, match="another history"):
         ledger.view()
-    (tmp_path / "seen" / "repository.git" / "HEAD").unlink()
-    with pytest.raises(StateUnreadableError, match="another history"):
+    shutil.rmtree(tmp_path / "seen" / "repository.git")
+    with pytest.raises(StateUnreadableError, match="a line behind byte 0 is another one"):
         ledger.view()

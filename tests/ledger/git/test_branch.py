@@ -30,6 +30,13 @@ def test_an_append_is_one_commit_with_its_lines_alone(team: Bare) -> None:
     team.git("fsck", "--strict")
 
 
+def test_a_repository_on_this_machine_waits_for_the_device(team: Bare, tmp_path: Path) -> None:
+    """Durable before told: what git leaves to the system by default is flushed before the push is answered."""
+    team.hook("pre-receive", f"git config core.fsync > {tmp_path}/waits-for")
+    team.ledger().append([decision()], expect=None, actor="t")
+    assert (tmp_path / "waits-for").read_text() == "all\n"
+
+
 def test_a_commit_names_its_events_and_their_time(team: Bare) -> None:
     """`git log` alone tells people what was decided when: the message begins with the event's id."""
     ledger = team.ledger()

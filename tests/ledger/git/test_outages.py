@@ -170,9 +170,11 @@ def test_a_side_that_hangs_is_given_up(team: Bare, tmp_path: Path, monkeypatch: 
     """A gate never hangs for good: the connection is ended with all that it has started."""
     del team
     note, held = tmp_path / "started", tmp_path / "held"
+    never = tmp_path / "never"
     os.mkfifo(held)
+    os.mkfifo(never)
     reading = os.open(held, os.O_RDONLY | os.O_NONBLOCK)
-    script = f"#!/bin/sh\nexec 9> {held}\ntouch {note}\nexec tail -f /dev/null\n"
+    script = f"#!/bin/sh\nexec 9> {held}\ntouch {note}\nexec cat {never}\n"
     (tmp_path / "ssh").write_text(script, encoding="utf-8")
     (tmp_path / "ssh").chmod(0o755)
     monkeypatch.setenv("GIT_SSH_COMMAND", str(tmp_path / "ssh"))
@@ -215,10 +217,12 @@ def test_called_from_a_hook_it_leaves_that_repository_alone(
     """Git tells hooks their repository by variables: the ledger's own calls must not land there."""
     around = Bare(tmp_path, "around.git")
     monkeypatch.setenv("GIT_DIR", str(around.path))
-    monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "index"))
+    monkeypatch.setenv("GIT_OBJECT_DIRECTORY", str(around.path / "objects"))
     ledger = team.ledger()
     ledger.append([decision()], expect=None, actor="t")
-    monkeypatch.delenv("GIT_DIR")
+    ledger.view()
+    for name in ("GIT_DIR", "GIT_OBJECT_DIRECTORY"):
+        monkeypatch.delenv(name)
     assert (around.git("for-each-ref"), len(team.commits())) == ("", 1)
     assert not list((around.path / "objects").glob("??"))
 
