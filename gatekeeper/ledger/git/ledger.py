@@ -7,13 +7,12 @@ where somebody else was first it fails, the copy takes over what is new, and all
 
 from __future__ import annotations
 
-import os
 import time
 
 from gatekeeper.errors import LogDamagedError, LogError, StateUnreadableError
 from gatekeeper.ledger import markers
 from gatekeeper.ledger.address import cache_path, state_path
-from gatekeeper.ledger.fsops import FileOps, close_quietly, make_directories
+from gatekeeper.ledger.fsops import close_quietly
 from gatekeeper.ledger.git.cache import Cache, CacheOps
 from gatekeeper.ledger.git.command import Git
 from gatekeeper.ledger.git.mirror import Mirror
@@ -129,10 +128,10 @@ class GitLedger:
 
     def leave_marker(self, drafts: Sequence[Mapping[str, Any]]) -> str | None:
         """Best effort: keep an unrecorded REJECT on this machine; its place, None when that failed too."""
-        ops = FileOps()  # this is no copy of anything
+        from gatekeeper.ledger.git.notes import leave_note
+
         try:
-            make_directories(ops, os.path.dirname(self._notes_path))
-            markers.leave(ops, self._notes_path, drafts)
+            leave_note(self._notes_path, drafts)
         except OSError:
             return None
         return markers.marker_path(self._notes_path)

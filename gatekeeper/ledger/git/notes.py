@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 from gatekeeper.ledger import markers
-from gatekeeper.ledger.fsops import FileOps, read_all
+from gatekeeper.ledger.following import Follower
+from gatekeeper.ledger.fsops import FileOps, close_quietly, make_directories, read_all, write_durably
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,5 +43,30 @@ def record_notes(
     if sealed is not None:
         ids = ", ".join(str(event["event_id"]) for event in sealed.events)
         told += [*sealed.warnings, f"recorded from {place}: {ids}"]
-    markers.remove(ops, path)
+    _remove(ops, path, notes)
     return told
+
+
+def leave_note(path: str, drafts: Sequence[Mapping[str, Any]]) -> None:
+    """Add to the notes, and wait for the device. Raises OSError."""
+    ops = FileOps()  # this is no copy of anything
+    make_directories(ops, os.path.dirname(path))
+    lock = Follower(path, ops).lock()
+    try:
+        markers.leave(ops, path, drafts)
+    finally:
+        close_quietly(ops, lock)
+
+
+def _remove(ops: FileOps, path: str, notes: bytes) -> None:
+    """Remove what was recorded; what others have added while it was pushed stays. Raises OSError."""
+    lock = Follower(path, ops).lock()
+    try:
+        place = markers.marker_path(path)
+        found = read_all(ops, place) or b""
+        if found == notes:
+            markers.remove(ops, path)
+        elif found.startswith(notes):
+            write_durably(ops, place, found[len(notes) :])
+    finally:
+        close_quietly(ops, lock)

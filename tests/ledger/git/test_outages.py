@@ -257,6 +257,24 @@ def test_a_note_that_two_calls_find_is_recorded_once(team: Bare, tmp_path: Path)
     assert not Path(place).exists()
 
 
+def test_a_note_that_is_left_while_another_is_recorded_stays(team: Bare, tmp_path: Path) -> None:
+    """Two jobs on one machine: what the second one notes during the first one's push is recorded by the next call."""
+    ledger, other = team.ledger(cache=tmp_path / "a"), team.ledger(cache=tmp_path / "b")
+    ledger.append([decision("r"), decision("s", experiment="f")], expect=None, actor="t")
+    ledger.leave_marker([decision("r", verdict="REJECT")])
+    push, late = ledger._remote.push, [decision("s", experiment="f", verdict="REJECT")]
+
+    def meanwhile(commit: str, *, expected: str | None) -> object:
+        other.leave_marker([late.pop()] if late else [])
+        return push(commit, expected=expected)
+
+    ledger._remote.push = meanwhile  # type: ignore[assignment]
+    assert [run.run_id for run in ledger.view().runs() if run.is_stopped] == ["r"]
+    assert [run.run_id for run in ledger.view().runs() if run.is_stopped] == ["r", "s"]
+    assert [event["event_id"] for event in team.events()[2:]] == ["r:DRY_RUN#2", "s:DRY_RUN#2"]
+    assert len(ledger.view().runs()) == 2
+
+
 def test_a_deleted_branch_is_no_empty_log(team: Bare, tmp_path: Path) -> None:
     """Runs that this machine has seen do not begin anew because somebody has deleted the branch."""
     ledger = team.ledger(cache=tmp_path / "copy")
