@@ -7,14 +7,13 @@ where somebody else was first it fails, the copy takes over what is new, and all
 
 from __future__ import annotations
 
-import time
-
 from gatekeeper.errors import LogDamagedError, LogError, StateUnreadableError
 from gatekeeper.ledger import markers
 from gatekeeper.ledger.address import cache_path, state_path
 from gatekeeper.ledger.fsops import close_quietly
 from gatekeeper.ledger.git.cache import Cache, CacheOps
 from gatekeeper.ledger.git.command import Git
+from gatekeeper.ledger.git.looking import Looking
 from gatekeeper.ledger.git.mirror import Mirror
 from gatekeeper.ledger.git.remote import Remote
 from gatekeeper.ledger.git.repository import Repository
@@ -29,16 +28,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gatekeeper.ledger.address import Address
-    from gatekeeper.ledger.git.running import Running
     from gatekeeper.ledger.projection_fold import Fold
     from gatekeeper.ledger.projection_view import ProjectionView
     from gatekeeper.ledger.sealing import Sealed
     from gatekeeper.model.exchange import Expectation
     from gatekeeper.model.policy import LoadedPolicy
     from gatekeeper.ports import Clock, EventIndex
-
-_AHEAD_SECONDS = 1.0
-"""How long an answer that was asked for ahead counts as an answer of now."""
 
 
 class GitLedger:
@@ -62,15 +57,14 @@ class GitLedger:
         self._mirror = Mirror(cache, self._ops, self._git, self._remote, self._repository)
         self._storing = Storing(self._mirror, self._git, self._remote, self._repository)
         self._viewer = Viewer(self._mirror.follower)
-        self._looking: Running | None = None
-        self._ahead: tuple[str | None, float] | None = None  # where the branch stands, and until when that counts
+        self._looking = Looking(self._remote)
 
     def look_ahead(self) -> None:
         """Ask now where the branch stands, for the views that follow at once; a command begins with this.
 
         Until something is appended, and for a second at most, views are then as of this look and not of their own.
         """
-        self._looking = self._remote.start_looking()
+        self._looking.begin()
 
     def view(self) -> ProjectionView:
         """Read the state up to the last line that the branch holds now; nothing is made on the other side.
@@ -229,7 +223,7 @@ class GitLedger:
 
     def close(self) -> None:
         """Close the state of the copy tidily; a check need not."""
-        self._forget_look()
+        self._looking.forget()
         self._mirror.follower.close()
 
     def _seal(
@@ -238,7 +232,7 @@ class GitLedger:
         return seal_all(drafts, policies=policies, actor=actor, fold=fold, now=self._clock.now(), recovered=None)
 
     def _bring_level(self) -> None:
-        tip = self._tip()
+        tip = self._looking.tip()
         level = self._mirror.level()
         if (level.commit if level is not None else None) != tip:
             lock = self._lock()
@@ -247,27 +241,12 @@ class GitLedger:
             finally:
                 close_quietly(self._ops, lock)
 
-    def _tip(self) -> str | None:
-        if self._ahead is not None and time.monotonic() < self._ahead[1]:
-            return self._ahead[0]
-        looking, self._looking, self._ahead = self._looking, None, None
-        tip = self._remote.tip(looking)
-        if looking is not None:
-            self._ahead = (tip, time.monotonic() + _AHEAD_SECONDS)
-        return tip
-
-    def _forget_look(self) -> None:
-        self._ahead = None
-        if self._looking is not None:
-            self._looking.end()
-            self._looking = None
-
     def _fetched(self) -> str | None:
         """The newest commit of the branch, got here; None where there is no branch."""
         try:
             lock = self._lock()
             try:
-                tip = self._tip()
+                tip = self._looking.tip()
                 return tip if tip is None or self._repository.holds(tip) else self._repository.fetch(like=tip)
             finally:
                 close_quietly(self._ops, lock)
@@ -279,7 +258,7 @@ class GitLedger:
         return self._mirror.follower.lock()
 
     def _unlock(self, lock: int) -> None:
-        self._forget_look()  # whatever was tried: it was meant to move the branch
+        self._looking.forget()  # whatever was tried: it was meant to move the branch
         close_quietly(self._ops, lock)
 
     def _record_notes(self) -> None:

@@ -80,7 +80,7 @@ def test_a_look_ahead_is_soon_too_old(team: Bare, tmp_path: Path, monkeypatch: p
     """A loop that appends nothing asks again: an answer of more than a second ago is not one of now."""
     first, second = team.ledger(cache=tmp_path / "a"), team.ledger(cache=tmp_path / "b")
     now = [1000.0]
-    monkeypatch.setattr("gatekeeper.ledger.git.ledger.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("gatekeeper.ledger.git.looking.time.monotonic", lambda: now[0])
     second.look_ahead()
     assert len(second.view().runs()) == 0
     first.append([decision()], expect=None, actor="t")
