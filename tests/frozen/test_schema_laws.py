@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import pytest
@@ -59,15 +60,24 @@ def keywords(inner: st.SearchStrategy[Any]) -> dict[str, st.SearchStrategy[Any]]
     }
 
 
-@st.composite
-def parts(draw: st.DrawFn, depth: int = 2, *, definitions: bool = True) -> Schema | bool:
-    """A schema with up to four keywords."""
-    if depth == 0:
-        leaf: Schema | bool = draw(st.sampled_from(LEAVES))
-        return leaf
-    known = keywords(parts(depth - 1, definitions=definitions))
+@cache
+def known_at(depth: int, *, definitions: bool = True) -> dict[str, st.SearchStrategy[Any]]:
+    """Keyword -> what may stand behind it, so many levels below; made once, which takes longer than a draw."""
+    known = keywords(parts(depth, definitions=definitions))
     if not definitions:
         del known["$ref"]
+    return known
+
+
+@cache
+def parts(depth: int = 2, *, definitions: bool = True) -> st.SearchStrategy[Schema | bool]:
+    """A schema with up to four keywords."""
+    return _parts(depth, definitions=definitions) if depth else st.sampled_from(LEAVES)
+
+
+@st.composite
+def _parts(draw: st.DrawFn, depth: int, *, definitions: bool) -> Schema | bool:
+    known = known_at(depth - 1, definitions=definitions)
     chosen = draw(st.lists(st.sampled_from(sorted(known)), max_size=4, unique=True))
     schema = {keyword: draw(known[keyword]) for keyword in chosen}
     if "properties" in schema:
@@ -81,7 +91,7 @@ def edited(draw: st.DrawFn, schema: Any, depth: int = 2) -> Any:
     if not isinstance(schema, dict) or draw(st.integers(0, 9)) == 0:
         return draw(parts(max(depth, 0)))
     made = dict(schema)
-    known = keywords(parts(max(depth - 1, 0)))
+    known = known_at(max(depth - 1, 0))
     for keyword in sorted(schema):
         fate = draw(st.sampled_from(("keep", "keep", "keep", "go", "edit", "edit", "new")))
         if fate == "go" and not (keyword == "additionalProperties" and "properties" in schema):
