@@ -85,7 +85,7 @@ class Postgres:
     def _start(self) -> None:
         account = _account(self.home)
         programs = _programs(self.home, account)
-        data, log = self.home / "data", self.home / "server.log"
+        data = self.home / "data"
         command = [str(programs / "initdb"), "--auth=trust", "--encoding=utf8", "--no-locale", "--no-sync"]
         made = subprocess.run(
             [*command, "--username=postgres", f"--pgdata={data}"],
@@ -97,10 +97,22 @@ class Postgres:
         )
         if made.returncode:
             raise RuntimeError("initdb: " + made.stderr + made.stdout)
+        self._programs = programs
+        self._serve()
+
+    def crash(self) -> None:
+        """End it at once, as a crash would: what was not written to its log yet is lost; then start it again."""
+        assert self.process is not None
+        end(self.process, signal.SIGQUIT)
+        (self.home / "data" / "postmaster.pid").unlink(missing_ok=True)  # it would look ready
+        self._serve()
+
+    def _serve(self) -> None:
+        data, log, account = self.home / "data", self.home / "server.log", _account(self.home)
         settings = [part for name, value in self._settings.items() for part in ("-c", f"{name}={value}")]
-        with log.open("wb") as sink:
+        with log.open("ab") as sink:
             self.process = subprocess.Popen(
-                [str(programs / "postgres"), "-D", str(data), "-k", str(self.home), *settings],
+                [str(self._programs / "postgres"), "-D", str(data), "-k", str(self.home), *settings],
                 stdin=subprocess.DEVNULL,
                 stdout=sink,
                 stderr=sink,

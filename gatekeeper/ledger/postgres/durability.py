@@ -10,16 +10,13 @@ Such lines can be read a moment before they are on the device. A view of a head 
 
 from __future__ import annotations
 
-from gatekeeper.ledger.postgres.driver import psycopg
-from gatekeeper.ledger.postgres.failures import failure
-from gatekeeper.ledger.postgres.session import connect
+from gatekeeper.ledger.postgres.session import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
-    from gatekeeper.ledger.postgres.session import Session
+    from gatekeeper.ledger.postgres.rows import Connection
 
 WAIT = "SELECT pg_logical_emit_message(true, 'gatekeeper', '')"
 """A transaction of its own, which waits until it is on the device, and with it all that was committed before."""
@@ -45,14 +42,14 @@ def wait_for(session: Session, place: str, pause: Callable[[float], None]) -> No
     Raises:
         psycopg.Error, LedgerUnreachableError: it cannot be found out.
     """
-    connection: psycopg.Connection[Any] = session.connection
+    connection: Connection = session.connection
     for _ in range(_LOOKS if place else 0):
         row = connection.execute(_IS_REACHED, (place,)).fetchone()
         if row is not None and row[0]:
             return
         pause(_SECONDS)
-    with connect(session.address) as other:
-        try:
-            other.execute(WAIT)
-        except psycopg.Error as error:
-            raise failure(error, session.address) from error
+    other = Session(session.address)  # with its settings: the database's own may be not to wait
+    try:
+        other.rows(WAIT)
+    finally:
+        other.close()

@@ -29,7 +29,7 @@ SELECT_LIVE = (
     "ORDER BY first_seq DESC LIMIT 1"
 )
 SELECT_KEY = "SELECT seq FROM gatekeeper.facts WHERE key = %s ORDER BY seq DESC LIMIT 1"
-SELECT_POLICIES = "SELECT digest FROM gatekeeper.policies WHERE schema_version = %s AND digest = ANY(%s)"
+SELECT_POLICIES = "SELECT digest FROM gatekeeper.policies WHERE schema_version = %s AND digest = ANY(%s::text[])"
 
 _RUN_FIELDS = "run_id, experiment_id, variant_id, simulated, state, live, incomplete, first_seq, version, body"
 # Compare and set: where the head has moved, no row of any table is written.

@@ -9,7 +9,7 @@ from gatekeeper.ledger.postgres import rows
 from gatekeeper.ledger.postgres.fold import Fold
 from gatekeeper.ledger.postgres.layout import DERIVED
 from gatekeeper.ledger.postgres.streaming import streamed
-from gatekeeper.ledger.postgres.writing import BEGIN, lock_log, locked
+from gatekeeper.ledger.postgres.writing import Locking
 from gatekeeper.model.line import bulk_decoder
 
 TYPE_CHECKING = False
@@ -42,8 +42,6 @@ def take_in(session: Session, known: Known, lines: Iterator[bytes]) -> int:
     waiting = iter(lines)
     while (first := next(waiting, None)) is not None:
         try:
-            connection.execute(BEGIN)
-            connection.execute(_NO_LIMIT)
             count = _take_part(connection, known, first, waiting)
             connection.execute("COMMIT")
         finally:
@@ -61,7 +59,6 @@ def rebuild(session: Session, known: Known) -> None:
     """
     connection = session.connection
     try:
-        connection.execute(BEGIN)
         refold(session, known)
         connection.execute("COMMIT")
     finally:
@@ -69,10 +66,9 @@ def rebuild(session: Session, known: Known) -> None:
 
 
 def refold(session: Session, known: Known) -> None:
-    """The same within a transaction that is open."""
+    """The same without the commit; in the transaction that is open, if one is."""
     connection = session.connection
-    connection.execute(_NO_LIMIT)
-    before, _ = locked(lock_log(connection))
+    before = _lock(connection)
     for table in DERIVED:
         connection.execute(f"DELETE FROM gatekeeper.{table}")  # noqa: S608 - our own names
     known.facets.clear()
@@ -87,7 +83,7 @@ def refold(session: Session, known: Known) -> None:
 
 
 def _take_part(connection: rows.Connection, known: Known, first: bytes, rest: Iterator[bytes]) -> int:
-    before, _ = locked(lock_log(connection))
+    before = _lock(connection)
     fold, decode = _fold(connection, rows.same_head(before)), bulk_decoder()
     taken: list[tuple[int, bytes, bytes]] = []
     size, line = 0, first
@@ -105,6 +101,13 @@ def _take_part(connection: rows.Connection, known: Known, first: bytes, rest: It
     fold.clear()
     rows.store(connection, before, fold, {})
     return len(taken)
+
+
+def _lock(connection: rows.Connection) -> Head:
+    """Lock the log for as long as it takes."""
+    locking = Locking()
+    locking.ask(_NO_LIMIT)
+    return locking.carry_out(connection)[0]
 
 
 def _copy(connection: rows.Connection, known: Known, fold: Fold, events: list[tuple[int, bytes, bytes]]) -> None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from gatekeeper.ports import Clock
 
 BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
-_LOCK = "SELECT * FROM gatekeeper.lock_log(%s, %s)"
+_LOCK = "SELECT * FROM gatekeeper.lock_log(%s::text[], %s)"
 _SILENT_FOR = f"{HOLDER_SECONDS}s"
 _SELECT_DIGEST = "SELECT digest FROM gatekeeper.events WHERE seq = %s"
 
@@ -76,18 +76,35 @@ class Stored:
         self.warnings: list[str] = []
 
 
-def lock_log(connection: rows.Connection, run_ids: Sequence[str] = ()) -> psycopg.Cursor[tuple[Any, ...]]:
-    """In the transaction that is open: wait for the log and hold it until that ends; for `locked`.
+class Locking:
+    """One round trip that begins a transaction, waits for the log's lock, and asks questions behind it.
 
-    Who is silent then while others wait loses it: the server ends the transaction.
+    Who is silent with the lock loses it: the server ends the transaction. It would not if the statements were sent in a
+    pipeline, whose closing message stops that clock again; so they go as one text.
     """
-    return connection.execute(_LOCK, ([*run_ids], _SILENT_FOR))
 
+    def __init__(self, run_ids: Sequence[str] = ()) -> None:
+        self._statements = [BEGIN, _LOCK]
+        self._parameters: list[object] = [[*run_ids], _SILENT_FOR]
 
-def locked(cursor: psycopg.Cursor[tuple[Any, ...]]) -> tuple[Head, dict[str, Run]]:
-    """The log's end as of the lock, and the runs that were asked for, as far as the log knows them."""
-    found = cursor.fetchall()
-    return rows.head_of_row(found[0][:4]), rows.runs_of_rows((0, *row[4:]) for row in found if row[4] is not None)
+    def ask(self, sql: str, *parameters: object) -> int:
+        """One more statement; the number of its answer."""
+        self._statements.append(sql)
+        self._parameters += parameters
+        return len(self._statements) - 1
+
+    def carry_out(self, connection: rows.Connection) -> tuple[Head, dict[str, Run], list[list[tuple[Any, ...]]]]:
+        """The log's end as of the lock, the runs that were asked for as far as it knows them, and all answers."""
+        with psycopg.ClientCursor(connection) as cursor:
+            cursor.execute("; ".join(self._statements).encode(), self._parameters)
+            answers: list[list[tuple[Any, ...]]] = []
+            while True:
+                answers.append(cursor.fetchall() if cursor.description is not None else [])
+                if not cursor.nextset():
+                    break
+        found = answers[1]
+        runs = rows.runs_of_rows((0, *row[4:]) for row in found if row[4] is not None)
+        return rows.head_of_row(found[0][:4]), runs, answers
 
 
 class Writer:
@@ -114,32 +131,30 @@ class Writer:
         """
         connection, known, expect = self._session.connection, self._known, wanted.expect
         self._session.end_transaction()
-        with connection.pipeline():
-            connection.execute(BEGIN)
-            lock = lock_log(connection, wanted.run_ids)
-            policies = slot = key = None
-            if not known.policies.issuperset(wanted.policies):
-                policies = connection.execute(rows.SELECT_POLICIES, (SCHEMA_VERSION, [*wanted.policies]))
-            if expect is not None and expect.slot is not None:
-                slot = connection.execute(rows.SELECT_LIVE, expect.slot)
-            if expect is not None and expect.key is not None:
-                key = connection.execute(rows.SELECT_KEY, (expect.key,))
-            if doubtful is not None:
-                found = connection.execute(_SELECT_DIGEST, (doubtful.fold.head.seq,))
-        if doubtful is not None and any(digest_text(row[0]) == doubtful.digests[-1] for row in found):
+        locking = Locking(wanted.run_ids)
+        policies = slot = key = digest = 0
+        if not known.policies.issuperset(wanted.policies):
+            policies = locking.ask(rows.SELECT_POLICIES, SCHEMA_VERSION, [*wanted.policies])
+        if expect is not None and expect.slot is not None:
+            slot = locking.ask(rows.SELECT_LIVE, *expect.slot)
+        if expect is not None and expect.key is not None:
+            key = locking.ask(rows.SELECT_KEY, expect.key)
+        if doubtful is not None:
+            digest = locking.ask(_SELECT_DIGEST, doubtful.fold.head.seq)
+        head, runs, answers = locking.carry_out(connection)
+        if doubtful is not None and any(digest_text(row[0]) == doubtful.digests[-1] for row in answers[digest]):
             self._session.end_transaction()
             connection.execute(WAIT)  # for the device, where it was lazy
             return doubtful
-        head, runs = locked(lock)
         known.move_to(head)
         known.runs |= dict.fromkeys(wanted.run_ids) | runs
-        if policies is not None:
-            known.policies |= {row[0] for row in policies}
+        if policies:
+            known.policies |= {row[0] for row in answers[policies]}
             known.lacks |= wanted.policies.keys() - known.policies
-        if expect is not None and slot is not None and expect.slot is not None:
-            known.slots[expect.slot] = next((row[0] for row in slot), None)
-        if expect is not None and key is not None and expect.key is not None:
-            known.keys[expect.key] = next((row[0] for row in key), 0)
+        if expect is not None and expect.slot is not None:
+            known.slots[expect.slot] = next((row[0] for row in answers[slot]), None)
+        if expect is not None and expect.key is not None:
+            known.keys[expect.key] = next((row[0] for row in answers[key]), 0)
         try:
             return self._seal(wanted, known.head)
         except ConflictError:
