@@ -57,8 +57,8 @@ class Wire:
             thread.join()
         self._listening.close()
         self._waking.close()
-        for server, _ in self._held:
-            server.close()
+        for held in self._held:
+            held[0].close()
         shutil.rmtree(self.home)
 
     def url(self, url: str) -> str:
@@ -110,9 +110,7 @@ class Wire:
                 if not is_cut:
                     server.sendall(data)
                     continue
-                while _SYNC not in data and not data.startswith(
-                    b"Q"
-                ):  # all that the client sends before it waits for an answer
+                while not (_SYNC in data or data.startswith(b"Q")):  # until the client waits for an answer
                     data += client.recv(1 << 20)  # noqa: PLW2901
                 if self.way == "after":
                     server.sendall(data)

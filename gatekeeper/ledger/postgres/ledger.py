@@ -104,7 +104,7 @@ class PostgresLedger:
         if self._notes.exist():
             self._record_notes()
         encode = self._encoder()
-        given = {loaded.digest: loaded for loaded in policies}
+        given = {one.digest: one for one in policies if one.digest not in self._known.policies}
         wanted = Wanted(
             [Prepared(draft, encode) for draft in drafts],
             policies={digest: Prepared(policy_draft(one, actor=actor), encode) for digest, one in given.items()},

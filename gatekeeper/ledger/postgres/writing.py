@@ -84,19 +84,17 @@ class Locking:
     """
 
     def __init__(self, run_ids: Sequence[str] = ()) -> None:
-        self._statements = [BEGIN, _LOCK]
-        self._parameters: list[object] = [[*run_ids], _SILENT_FOR]
+        self._statements = [BEGIN]
+        self.ask(_LOCK, [*run_ids], _SILENT_FOR)
 
     def ask(self, sql: str, *parameters: object) -> int:
         """One more statement; the number of its answer."""
-        self._statements.append(sql)
-        self._parameters += parameters
+        self._statements.append(sql % tuple(map(_literal, parameters)))
         return len(self._statements) - 1
 
     def carry_out(self, connection: rows.Connection) -> tuple[Head, dict[str, Run], list[list[tuple[Any, ...]]]]:
         """The log's end as of the lock, the runs that were asked for as far as it knows them, and all answers."""
-        with psycopg.ClientCursor(connection) as cursor:
-            cursor.execute("; ".join(self._statements).encode(), self._parameters)
+        with connection.execute("; ".join(self._statements).encode()) as cursor:
             answers: list[list[tuple[Any, ...]]] = []
             while True:
                 answers.append(cursor.fetchall() if cursor.description is not None else [])
@@ -105,6 +103,15 @@ class Locking:
         found = answers[1]
         runs = rows.runs_of_rows((0, *row[4:]) for row in found if row[4] is not None)
         return rows.head_of_row(found[0][:4]), runs, answers
+
+
+def _literal(value: object) -> str:
+    """As SQL has it; by the library, whose quotes hold for our sessions (UTF-8, standard strings)."""
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, list):
+        return f"ARRAY[{', '.join(map(_literal, value))}]"
+    return psycopg.sql.quote(value)
 
 
 class Writer:
