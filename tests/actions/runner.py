@@ -121,6 +121,7 @@ class Workflow:
         assert set(document) <= _JOB_KEYS, set(document) - _JOB_KEYS
         given: dict[str, Any] = {"github": {}, "inputs": {}, "vars": {}, "secrets": {}, **contexts}
         given["github"] = {"sha": "0" * 40, "run_id": "1", "run_attempt": "1", **given["github"]}
+        (temporary / "home").mkdir(parents=True, exist_ok=True)
         given.update(matrix=matrix or {}, runner={"temp": str(temporary), "os": "Linux"})
         running = Job(checkout, temporary, self.artifacts, given, path)
         shell = document.get("defaults", self.document.get("defaults", {})).get("run", {}).get("shell")
@@ -203,9 +204,9 @@ def _run_shell(step: dict[str, Any], job: Job, scope: Scope, added: dict[str, st
 
 
 def _of_the_machine(job: Job) -> dict[str, str]:
-    github = job.contexts["github"]
+    github = {name: value for name, value in job.contexts["github"].items() if name != "token"}  # nobody is handed that
     return {
-        "HOME": os.environ.get("HOME", "/"),
+        "HOME": str(job.temporary / "home"),  # empty at first: no cache, no state, no settings of git
         "PATH": job.path,
         "CI": "true",
         "GITHUB_ACTIONS": "true",

@@ -1,19 +1,24 @@
-"""A team's repository for workflows to run in: policies, evidence, scripts, our actions, a branch for the log."""
+"""A team's repository for workflows to run in: policies, evidence, scripts, our actions, and a ledger for all jobs."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import time
 from dataclasses import dataclass, field
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
+import psycopg
+
 from gatekeeper.cli.init import starter
+from gatekeeper.ledger.address import DEFAULT_BRANCH
 from gatekeeper.model.times import format_time
 from tests.actions.runner import PROGRAMS, Workflow
-from tests.docs.console import ROOT
+from tests.docs.console import ROOT, read
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,7 +44,7 @@ CRASHES = {
 """Lines of bash in place of gatekeeper that give no verdict; "" takes it away."""
 
 _NOBODY = {"GIT_AUTHOR_NAME": "t", "GIT_AUTHOR_EMAIL": "t@t", "GIT_COMMITTER_NAME": "t", "GIT_COMMITTER_EMAIL": "t@t"}
-_PROGRAMS = "basename bash cat cp env git grep head mkdir mktemp python3 rm sed sh sleep tee wc"
+_PROGRAMS = "basename bash cat cp env git grep head mkdir mktemp python3 rm sed sh sleep tar tee wc"
 _COLLECTION = {
     "sources": {"taken": {"type": "file", "path": "../collected.json"}},
     "metrics": {name: {"source": "taken"} for name in HEALTHY},
@@ -71,10 +76,23 @@ def snapshot(metrics: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass
 class Site:
-    """The team's repository, and what its traffic script was told, in `base`."""
+    """The team's repository, and what its traffic script was told, in `base`.
+
+    Attributes:
+        server, token: where the repository is found as acme/shop, and the token of a job; a directory, unless stated.
+        variables, secrets: of the repository, as workflows see them.
+        database: of the log, as its owner reaches it; empty where the log is a branch.
+        machine: what is set in the environment of every runner.
+    """
 
     base: Path
-    jobs: list[Job] = field(default_factory=list)
+    server: str = ""
+    token: str = ""
+    variables: dict[str, str] = field(default_factory=dict)
+    secrets: dict[str, str] = field(default_factory=dict)
+    database: str = ""
+    machine: dict[str, str] = field(default_factory=dict)
+    _begun: count[int] = field(default_factory=count)
 
     @property
     def origin(self) -> Path:
@@ -82,7 +100,10 @@ class Site:
         return self.base / "origin.git"
 
     def found(self) -> None:
-        """Lay the repository out: the starter's policy without waiting times, our actions, and an empty log branch."""
+        """Lay the repository out: the starter's policy without waiting times, our actions, and an empty log branch.
+
+        The branch is made as canary.yml says.
+        """
         work = self.base / "work"
         work.mkdir()
         policy = json.loads(starter("policy.json"))
@@ -98,10 +119,10 @@ class Site:
         git(work, "init", "--quiet", "-b", "main")
         git(work, "remote", "add", "origin", str(self.origin))
         self.commit("Policies and scripts")
-        git(work, "switch", "--quiet", "--orphan", "gate-log")
-        git(work, "commit", "--quiet", "--allow-empty", "-m", "Decision log")
-        git(work, "push", "--quiet", "origin", "gate-log")
-        git(work, "switch", "--quiet", "main")
+        (by_hand,) = re.findall(r"^#   (git push origin .*)$", read("docs/examples/workflows/canary.yml"), re.MULTILINE)
+        subprocess.run(["bash", "-c", by_hand], cwd=work, env=os.environ | _NOBODY, capture_output=True, check=True)
+        (self.base / "acme").mkdir()
+        (self.base / "acme/shop").symlink_to(self.origin)
 
     def commit(self, message: str) -> None:
         """Commit all of the team's working copy to main, and push."""
@@ -113,23 +134,35 @@ class Site:
     def moved(self) -> list[str]:
         """What the traffic script was called with, in order."""
         path = self.base / "traffic"
-        return path.read_text().split() if path.exists() else []
+        return path.read_text().splitlines() if path.exists() else []
+
+    @property
+    def lines(self) -> list[str]:
+        """All lines of the ledger, read by nothing of ours."""
+        if self.database:
+            with psycopg.connect(self.database) as session:
+                rows = session.execute("SELECT line FROM gatekeeper.events ORDER BY seq").fetchall()
+            return [bytes(line).decode() for (line,) in rows]
+        paths = git(self.origin, "ls-tree", "-r", "--name-only", DEFAULT_BRANCH).splitlines()
+        return [line for path in paths for line in git(self.origin, "show", f"{DEFAULT_BRANCH}:{path}").splitlines()]
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        """The same, parsed."""
+        return [json.loads(line) for line in self.lines]
 
     @property
     def verdicts(self) -> list[str]:
-        """Of the decisions in the log on its branch."""
-        if not git(self.origin, "ls-tree", "gate-log", "decision.ndjson"):
-            return []
-        events = [json.loads(line) for line in git(self.origin, "show", "gate-log:decision.ndjson").splitlines()]
-        return [event["decision"]["verdict"] for event in events if event["kind"] == "decision"]
+        """Of the decisions in the ledger."""
+        return [event["decision"]["verdict"] for event in self.events if event["kind"] == "decision"]
 
     def workflow(self, text: str) -> Workflow:
         """A workflow with the artifacts of this site."""
         return Workflow(text, self.base / "artifacts")
 
-    def checkout(self) -> Path:
+    def checkout(self, name: str = "checkout") -> Path:
         """A fresh clone of main."""
-        place = self.base / f"checkout-{len(self.jobs)}"
+        place = self.base / name
         subprocess.run(["git", "clone", "--quiet", str(self.origin), str(place)], check=True)
         return place
 
@@ -142,11 +175,14 @@ class Site:
         gate: str | None = None,
         collector: str | None = None,
     ) -> Job:
-        """Run the one job of *workflow* on a fresh runner, for *stage* of its matrix, with *metrics* as the evidence.
+        """Run the one job of *workflow* on an empty runner, for *stage* of its matrix, with *metrics* as the evidence.
+
+        The runner has a fresh clone and an empty home; nothing is left of jobs before but what they have put elsewhere.
 
         *gate* is a line of bash that stands in for gatekeeper; "" takes it away. *collector* replaces the script.
         """
-        checkout, temporary = self.checkout(), self.base / f"runner-{len(self.jobs)}"
+        number = next(self._begun)
+        checkout, temporary = self.checkout(f"checkout-{number}"), self.base / f"runner-{number}"
         (checkout / "collected.json").write_text(json.dumps(snapshot(metrics)))
         if collector is not None:
             script(checkout / "ci/collect-evidence", collector)
@@ -157,17 +193,22 @@ class Site:
                 script(temporary / "bin/gatekeeper", gate)
         temporary.mkdir(exist_ok=True)
         script(temporary / "pip/python", 'if [ "$2" = pip ]; then exit 0; fi; exec python3 "$@"')
-        job = workflow.run(
+        return workflow.run(
             checkout,
             temporary,
             path=f"{temporary / 'pip'}:{path}",
             matrix=None if stage is None else {"stage": stage},
-            environment={"BAKE_SECONDS": "0", "TRAFFIC": str(self.base / "traffic")},
+            environment={"BAKE_SECONDS": "0", "TRAFFIC": str(self.base / "traffic"), **self.machine},
             inputs={"change_id": "CHG-123"},
-            github={"repository": "acme/shop", "run_id": str(len(self.jobs) + 1)},
+            github={
+                "repository": "acme/shop",
+                "server_url": self.server or f"file://{self.base}",
+                "token": self.token,
+                "run_id": str(number + 1),
+            },
+            vars=self.variables,
+            secrets=self.secrets,
         )
-        self.jobs.append(job)
-        return job
 
 
 def without_gatekeeper(directory: Path) -> str:

@@ -8,12 +8,15 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass, field
+from string import Template
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
 
 from gatekeeper.cli.init import starter
+from gatekeeper.ledger.address import GIT, POSTGRESQL, address_of
+from tests.actions.conftest import CI_PASSWORD, TOKEN
 from tests.actions.runner import PROGRAMS
 from tests.actions.site import HEALTHY, METRICS, Site, script, snapshot, without_gatekeeper
 from tests.docs.console import blocks
@@ -30,11 +33,16 @@ NO_VERDICT = [3, 64, 65, 69, 70, 74, 127, 137, 143]
 
 @dataclass
 class Shop:
-    """A checkout with the scripts that the snippets call, and the environment of a job."""
+    """A checkout with the scripts that the snippets call, and the environment of a job.
+
+    `project`: GitLab's variables. `ledger`: how the address begins by which the snippet without a volume is known.
+    """
 
     site: Site
     checkout: Path
     environment: dict[str, str] = field(default_factory=dict)
+    project: dict[str, str] = field(default_factory=dict)
+    ledger: str = ""
 
     def shell(self, command: list[str], text: str, **environment: str) -> int:
         """The exit code of one shell with *text*; the volume of the log is a directory of the test's."""
@@ -82,12 +90,19 @@ def stand_in(shop: Shop, line: str) -> None:
 def gitlab(shop: Shop, job: str, metrics: dict[str, Any]) -> int:
     """Run *job*; the exit code of its shell."""
     (shop.checkout / "collected.json").write_text(json.dumps(snapshot(metrics)))
-    (text,) = blocks(GUIDE, "yaml")
+    text, *others = blocks(GUIDE, "yaml")
     document = yaml.safe_load(text)
     template, own = document[".gate"], document[job]
+    for other in others:
+        if shop.ledger and shop.ledger in other:  # as GitLab merges a file that is included with its own
+            changed = yaml.safe_load(other)[".gate"]
+            template = template | changed | {"variables": template["variables"] | changed["variables"]}
     assert own["extends"] == ".gate"
     lines = [*template["before_script"], *template["script"]]
-    variables = {**template["variables"], **own["variables"], "CI_JOB_STAGE": own["stage"], "CI_COMMIT_SHA": "c" * 40}
+    given = shop.project | {"CI_JOB_STAGE": own["stage"], "CI_COMMIT_SHA": "c" * 40}
+    stated = {**template["variables"], **own["variables"]}
+    assert stated.pop("PGSSLMODE", "verify-full") == "verify-full"  # the server of these tests knows no TLS
+    variables = given | {name: Template(value).safe_substitute(given) for name, value in stated.items()}
     return shop.shell(["bash", "-eo", "pipefail"], "\n".join(lines), **variables)
 
 
@@ -130,9 +145,51 @@ def test_gitlab_retries_a_hold_as_its_next_attempt(shop: Shop) -> None:
     ]
 
 
+def on_an_empty_runner(shop: Shop, job: str, metrics: dict[str, Any]) -> int:
+    """The same with a clone and a home of its own: nothing is left of a job before."""
+    number = len(list(shop.site.base.glob("runner-*")))
+    home = shop.site.base / f"runner-{number}"
+    home.mkdir()
+    shop.checkout, shop.environment["HOME"] = shop.site.checkout(f"checkout-{number}"), str(home)
+    return gitlab(shop, job, metrics)
+
+
+@pytest.fixture(params=["git+$CI_SERVER_URL", pytest.param("postgresql://", marks=pytest.mark.server)])
+def shared(request: pytest.FixtureRequest, shop: Shop) -> Shop:
+    """A shop whose runners have no volume: by the snippet for a branch, and the one for a database."""
+    shop.ledger = request.param
+    if shop.ledger == "postgresql://":
+        shop.project["PGPASSWORD"] = CI_PASSWORD
+        shop.site.database = request.getfixturevalue("gate_database")
+        shop.environment |= request.getfixturevalue("guarded_postgres").as_any_host()
+    else:
+        host = request.getfixturevalue("host")
+        shop.project |= {"CI_SERVER_URL": host.url, "CI_PROJECT_PATH": "acme/shop", "GATE_TOKEN": TOKEN}
+    return shop
+
+
+def test_gitlab_without_a_volume_connects_empty_runners(shared: Shop) -> None:
+    """Let in, held, tried again, rejected, and rejected for good: each job knows those before."""
+    assert on_an_empty_runner(shared, "dry-run", HEALTHY) == 0
+    assert on_an_empty_runner(shared, "canary-10", METRICS["DEGRADE"]) == 2
+    assert on_an_empty_runner(shared, "canary-10", HEALTHY) == 0
+    assert on_an_empty_runner(shared, "canary-50", METRICS["REJECT"]) == 1
+    assert on_an_empty_runner(shared, "canary-50", HEALTHY) == 1
+    assert shared.site.verdicts == ["ACCEPT", "DEGRADE", "ACCEPT", "REJECT"]
+    assert shared.site.moved == ["0", "10", "0", "0"]
+
+
+def test_gitlab_without_its_secret_moves_nothing(shared: Shop) -> None:
+    """A pipeline of a branch that is not protected is not given it."""
+    for name in {"PGPASSWORD", "GATE_TOKEN"} & set(shared.project):
+        shared.project[name] = ""
+    assert on_an_empty_runner(shared, "dry-run", HEALTHY) == 69
+    assert shared.site.moved == []
+
+
 def test_the_gitlab_file_is_one_and_asks_the_stages_in_order(tmp_path: Path) -> None:
     """Valid for GitLab's own schema; every stage waits for the one before, and no hold is let pass."""
-    (text,) = blocks(GUIDE, "yaml")
+    text = blocks(GUIDE, "yaml")[0]
     (tmp_path / ".gitlab-ci.yml").write_text(text)
     program = os.path.join(os.path.dirname(sys.executable), "check-jsonschema")
     schema = ["--builtin-schema", "vendor.gitlab-ci", "--data-transform", "gitlab-ci"]
@@ -157,7 +214,7 @@ _LABEL = re.compile(r"^ *(?:case (?P<code>\d+)|default):$", re.MULTILINE)
 def jenkins(shop: Shop, stage: str, percent: str, metrics: dict[str, Any]) -> str:
     """Carry out the function `gate` of the snippet; how it ends: "" or the words of its error."""
     (shop.checkout / "collected.json").write_text(json.dumps(snapshot(metrics)))
-    (text,) = blocks(GUIDE, "groovy")
+    text = blocks(GUIDE, "groovy")[0]
     body = text[text.index("void gate(") :]
     question, branches = _QUESTION.search(body), _BRANCHES.search(body)
     assert question is not None
@@ -224,10 +281,25 @@ def test_jenkins_stops_before_it_asks_an_installation_that_is_broken(shop: Shop,
 
 def test_the_jenkins_file_asks_the_stages_in_order() -> None:
     """Those of the starter policy with their shares, one build at a time, and nothing that lets a hold pass."""
-    (text,) = blocks(GUIDE, "groovy")
+    text = blocks(GUIDE, "groovy")[0]
     asked = re.findall(r"stage\('(\w+)'\) \{ steps \{ gate\('(\w+)', '(\d+)'\) \} \}", text)
     assert [stage for stage, _, _ in asked] == json.loads(starter("policy.json"))["stages"]
     assert all(stage == argument for stage, argument, _ in asked)
     assert [percent for _, _, percent in asked] == ["0", "10", "50", "100"]
     assert "disableConcurrentBuilds()" in text
     assert "unstable(" not in text
+
+
+def test_the_jenkins_lines_without_a_volume_name_ledgers(shop: Shop) -> None:
+    """Their addresses are read as what they are meant to be; the key reaches ssh whole, however it is named."""
+    _, *others = blocks(GUIDE, "groovy")
+    addresses = [re.findall(r"GATEKEEPER_LOG = '(.*)'", text)[0] for text in others]
+    assert [address_of(address).kind for address in addresses] == [POSTGRESQL, GIT]
+    (ssh,) = re.findall(r"GIT_SSH_COMMAND = '(.*)'", others[1])
+    script(shop.site.base / "bin/ssh", f'printf "%s\\n" "$@" > {shop.site.base}/ssh; exit 1')
+    shop.shell(
+        ["sh", "-xe"], "gatekeeper log head", GATEKEEPER_LOG=addresses[1], GIT_SSH_COMMAND=ssh, GATE_KEY="/keys/a b"
+    )
+    told = (shop.site.base / "ssh").read_text().splitlines()
+    assert told[:2] == ["-i", "/keys/a b"]
+    assert "git@git.example.com" in told

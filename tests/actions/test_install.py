@@ -98,7 +98,7 @@ def test_the_repository_that_the_action_comes_from_is_installed(site: Site) -> N
     run(site, "", path=programs(site, gate=""))
     (requirement,) = installed(site)
     assert requirement.endswith("[yaml]")
-    assert os.path.realpath(requirement.removesuffix("[yaml]")) == str(site.base / "checkout-0")
+    assert os.path.realpath(requirement.removesuffix("[yaml]")) == str(site.base / "checkout")
 
 
 def test_somebody_elses_repository_is_not_installed(site: Site) -> None:

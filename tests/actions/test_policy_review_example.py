@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from gatekeeper.ledger.address import DEFAULT_BRANCH
 from tests.actions.pull_request import STAND_IN, Review, opened
 from tests.actions.site import git, script, without_gatekeeper
 from tests.docs.console import read
@@ -72,20 +73,27 @@ def test_the_example_reviews_before_anything_is_recorded(review: Review) -> None
 
 def test_the_example_fails_without_the_branch(review: Review) -> None:
     """A backtest on nothing must not look like one on all that was decided."""
-    git(review.site.origin, "branch", "-m", "gate-log", "lost")
+    git(review.site.origin, "branch", "-m", DEFAULT_BRANCH, "lost")
     job, calls = example(review, existing="", code=0, fork="acme/shop", branch="lost")
     assert job.failed
     assert calls == []
 
 
 def example(
-    review: Review, *, existing: str, code: int, fork: str, recorded: str = '{"a": "log"}\n', branch: str = "gate-log"
+    review: Review,
+    *,
+    existing: str,
+    code: int,
+    fork: str,
+    recorded: str = '{"a": "log"}\n',
+    branch: str = DEFAULT_BRANCH,
 ) -> tuple[Job, list[str]]:
     """The job of docs/examples/workflows/policy-review.yml, and what its programs were called with."""
     log = review.site.base / "log"
     subprocess.run(["git", "clone", "--quiet", "-b", branch, str(review.site.origin), str(log)], check=True)
     if recorded:
-        (log / "decision.ndjson").write_text(recorded)
+        (log / "events/000/000").mkdir(parents=True)
+        (log / "events/000/000/000000001.ndjson").write_text(recorded)
     git(log, "add", "--all")
     git(log, "commit", "--quiet", "--allow-empty", "-m", "Events")
     git(log, "push", "--quiet")

@@ -2,7 +2,8 @@
 
 In a ```console block a line that begins with `$ ` is a command; behind a backslash, or with `> `, it goes on. What
 follows is its output, standard error included. `…` stands for any text in a line, and alone on a line for any lines;
-blank lines do not count.
+blank lines do not count. A comment `<!-- meanwhile: WORDS -->` before a block names what happens to the page's servers
+before the first command of the block; whoever carries the page out says by which function.
 """
 
 from __future__ import annotations
@@ -11,22 +12,31 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import IO
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-_FENCE = re.compile(r"^```(?P<language>\w+)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(
+    r"(?:^<!-- meanwhile: (?P<meanwhile>[^\n]*) -->\n+)?^```(?P<language>\w+)\n(?P<body>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
 _MARK = "\x1e"
 _ELISION = "…"
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command as written, where it stands, and the lines that it shall print."""
+    """A command as written, where it stands, and the lines that it shall print.
+
+    `meanwhile`: what has happened to the page's servers just before it; empty: nothing.
+    """
 
     place: str
     line: str
     expected: tuple[str, ...]
+    meanwhile: str = ""
 
 
 def read(path: str) -> str:
@@ -46,8 +56,9 @@ def commands(path: str) -> list[Command]:
     for match in _FENCE.finditer(read(path)):
         if match["language"] != "console":
             continue
-        first = read(path).count("\n", 0, match.start()) + 2
-        found += _commands(path, first, match["body"].splitlines())
+        first = read(path).count("\n", 0, match.start("body")) + 1
+        inside = _commands(path, first, match["body"].splitlines())
+        found += [replace(inside[0], meanwhile=match["meanwhile"] or ""), *inside[1:]]
     return found
 
 
@@ -66,23 +77,54 @@ def _commands(path: str, first: int, lines: list[str]) -> list[Command]:
     return [Command(f"{path}:{number}", "\n".join(words), tuple(output)) for number, words, output in found]
 
 
-def carry_out(transcript: list[Command], directory: str, **environment: str) -> list[list[str]]:
-    """What each command of *transcript* printed, all of them in one bash in *directory*."""
-    script = "exec 2>&1\n" + "".join(
-        f"{command.line}\n__code=$?; printf '\\n{_MARK}\\n'; (exit $__code)\n" for command in transcript
-    )
+def carry_out(
+    transcript: list[Command],
+    directory: str,
+    *,
+    meanwhile: Mapping[str, Callable[[], object]] | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> list[list[str]]:
+    """What each command of *transcript* printed, all of them in one bash in *directory*.
+
+    Args:
+        transcript: of one page.
+        directory: where it begins.
+        meanwhile: by the words of the page's comments, what is done just before the command behind the comment.
+        environment: besides that of the tests.
+    """
+    reading, writing = os.pipe()
     programs = os.path.dirname(sys.executable)
-    result = subprocess.run(
-        ["bash", "-c", script],
+    shell = subprocess.Popen(
+        ["bash", f"/dev/fd/{reading}"],  # bash reads it line by line, and standard input stays empty
         cwd=directory,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
-        check=False,
-        env={**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "COLUMNS": "80", **environment},
+        stderr=subprocess.STDOUT,
+        pass_fds=(reading,),
+        env={**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "COLUMNS": "80", **(environment or {})},
     )
-    outputs = result.stdout.decode().split(f"\n{_MARK}\n")
-    assert len(outputs) == len(transcript) + 1, result.stdout.decode()
-    return [output.splitlines() for output in outputs[:-1]]
+    os.close(reading)
+    assert shell.stdout is not None
+    outputs = []
+    with shell, open(writing, "w", encoding="utf-8") as script:
+        for command in transcript:
+            if command.meanwhile:
+                assert meanwhile is not None, f"{command.place}: {command.meanwhile}?"
+                meanwhile[command.meanwhile]()
+            script.write(f"{command.line}\n__code=$?; printf '\\n{_MARK}\\n'; (exit $__code)\n")
+            script.flush()
+            outputs.append(_until_the_mark(shell.stdout, command.place))
+        script.close()  # the shell waits for what comes next
+    return outputs
+
+
+def _until_the_mark(printed: IO[bytes], place: str) -> list[str]:
+    text = b""
+    for line in printed:
+        text += line
+        if text.endswith(f"\n{_MARK}\n".encode()):
+            return text.removesuffix(f"\n{_MARK}\n".encode()).decode().splitlines()
+    raise AssertionError(f"{place}: the shell has ended: {text.decode()}")
 
 
 def differences(transcript: list[Command], outputs: list[list[str]]) -> list[str]:

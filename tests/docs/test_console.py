@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.docs.console import ROOT, carry_out, commands, differences, fits
+from tests.docs.console import ROOT, Command, carry_out, commands, differences, fits
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,7 +64,7 @@ def test_the_first_session_works_in_an_empty_directory(page: str, tmp_path: Path
 def _carry_out(page: str, directory: Path) -> None:
     transcript = commands(page)
     elsewhere = {f"XDG_{name}_HOME": str(directory / f".{name.lower()}") for name in ("CACHE", "STATE")}
-    wrong = differences(transcript, carry_out(transcript, str(directory), **elsewhere))
+    wrong = differences(transcript, carry_out(transcript, str(directory), environment=elsewhere))
     assert not wrong, "\n\n".join(wrong)
 
 
@@ -82,3 +82,35 @@ def _carry_out(page: str, directory: Path) -> None:
 def test_the_comparison_notices_what_differs(expected: tuple[str, ...], printed: list[str], fit: bool) -> None:
     """A comparison that fits everything would let the documentation rot."""
     assert fits(expected, printed) is fit
+
+
+def test_what_a_page_says_of_its_servers_happens_between_two_commands(tmp_path: Path) -> None:
+    """An outage that is only told would show what commands print without one."""
+    before = Command("page:1", "cat state; exit_code() { return 69; }", ())
+    behind = Command("page:5", "cat state; exit_code", (), meanwhile="the server is down")
+    asked = Command("page:6", "echo $?", ())
+    (tmp_path / "state").write_text("up\n")
+
+    outputs = carry_out(
+        [before, behind, asked],
+        str(tmp_path),
+        meanwhile={"the server is down": lambda: (tmp_path / "state").write_text("down\n")},
+    )
+
+    assert outputs == [["up"], ["down"], ["69"]]
+
+
+def test_a_comment_before_a_block_belongs_to_its_first_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Line numbers go on to name the line of the command."""
+    page = "<!-- meanwhile: it is down -->\n\n```console\n$ one\n$ two\n```\n\n```console\n$ three\n```\n"
+    monkeypatch.setattr("tests.docs.console.read", lambda _path: page)
+
+    found = [(command.place, command.line, command.meanwhile) for command in commands("page")]
+
+    assert found == [("page:4", "one", "it is down"), ("page:5", "two", ""), ("page:9", "three", "")]
+
+
+def test_a_shell_that_ends_in_mid_page_is_an_error(tmp_path: Path) -> None:
+    """And no wait without end."""
+    with pytest.raises(AssertionError, match="page:1: the shell has ended"):
+        carry_out([Command("page:1", "exit 3", ())], str(tmp_path))

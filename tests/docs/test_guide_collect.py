@@ -53,7 +53,7 @@ def test_the_session_of_the_guide_prints_what_it_shows(tmp_path: Path, lab: Labs
     now = time.time()
     servers = {"PROMETHEUS_URL": lab("healthy", end=now).url, "STALE_URL": lab("canary_slightly_stale", end=now).url}
     transcript = commands(PAGE)
-    wrong = differences(transcript, carry_out(transcript, str(tmp_path), **servers))
+    wrong = differences(transcript, carry_out(transcript, str(tmp_path), environment=servers))
     assert not wrong, "\n\n".join(wrong)
 
 

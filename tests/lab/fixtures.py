@@ -107,6 +107,13 @@ def postgres() -> Iterator[Postgres]:
         yield server
 
 
+@pytest.fixture(scope="session")
+def guarded_postgres() -> Iterator[Postgres]:
+    """One more PostgreSQL of the session, which listens on TCP and asks for passwords."""
+    with Postgres(guarded=True) as server:
+        yield server
+
+
 @pytest.fixture
 def database(postgres: Postgres) -> str:
     """SQLAlchemy URL of an empty PostgreSQL database of this test's own."""

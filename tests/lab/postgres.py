@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from tests.lab.process import READY_WITHIN_SECONDS, dies_with_parent, end
+from tests.lab.sockets import free_port
 
 SETTINGS = {
     "listen_addresses": "",
@@ -31,6 +32,8 @@ SETTINGS = {
     "max_connections": "40",
     "timezone": "UTC",
 }
+
+_GUARD = "local all postgres trust\nlocal all all scram-sha-256\nhost all all 127.0.0.1/32 scram-sha-256\n"
 
 
 def wheel() -> Path | None:
@@ -45,12 +48,20 @@ class Postgres:
     Args:
         settings: as on PostgreSQL's command line; those of the tests wait for no disk.
         directory: where its own directory is made; None where temporary files go.
+        guarded: it listens at `port` of 127.0.0.1, too, and everybody but its superuser is asked for a password.
     """
 
-    def __init__(self, settings: Mapping[str, str] = SETTINGS, directory: str | None = None) -> None:
+    def __init__(
+        self, settings: Mapping[str, str] = SETTINGS, directory: str | None = None, *, guarded: bool = False
+    ) -> None:
         self.process: subprocess.Popen[bytes] | None = None
-        self._settings, self._directory = settings, directory
+        self.port = free_port() if guarded else 5432
+        self._settings, self._directory, self._guarded = settings, directory, guarded
         self._databases = 0
+
+    def as_any_host(self) -> dict[str, str]:
+        """Libpq's variables with which every host's name leads here. The wheel's server knows no TLS."""
+        return {"PGHOSTADDR": "127.0.0.1", "PGPORT": str(self.port)}
 
     @property
     def url(self) -> str:
@@ -63,12 +74,13 @@ class Postgres:
 
         self._databases += 1
         name = f"fresh_{self._databases}"
-        with psycopg.connect(host=str(self.home), user="postgres", autocommit=True) as session:
+        with psycopg.connect(host=str(self.home), port=self.port, user="postgres", autocommit=True) as session:
             session.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
         return self._url(name)
 
     def _url(self, database: str) -> str:
-        return f"postgresql+psycopg://postgres@/{database}?host={urllib.parse.quote(str(self.home))}"
+        place = urllib.parse.urlencode({"host": str(self.home), "port": self.port})
+        return f"postgresql+psycopg://postgres@/{database}?{place}"
 
     def __enter__(self) -> Self:
         self.home = Path(tempfile.mkdtemp(prefix="lab-pg-", dir=self._directory))
@@ -98,7 +110,14 @@ class Postgres:
         if made.returncode:
             raise RuntimeError("initdb: " + made.stderr + made.stdout)
         self._programs = programs
-        self._serve()
+        if self._guarded:
+            rules = data / "pg_hba.conf"
+            rules.write_text(_GUARD + rules.read_text())  # the first that fits counts
+        for _ in range(4 if self._guarded else 0):  # the port may be taken between choosing and binding it
+            with contextlib.suppress(RuntimeError):
+                return self._serve()
+            self.port = free_port()
+        return self._serve()
 
     def crash(self) -> None:
         """End it at once, as a crash would: what was not written to its log yet is lost; then start it again."""
@@ -107,9 +126,22 @@ class Postgres:
         (self.home / "data" / "postmaster.pid").unlink(missing_ok=True)  # it would look ready
         self._serve()
 
+    def stop(self) -> None:
+        """Stop it; connections that are still open end, its data stays."""
+        if self.process is not None:
+            end(self.process, signal.SIGINT)  # "fast": does not wait for clients
+            self.process = None
+
+    def start(self) -> None:
+        """Start it again behind `stop`; return once it answers."""
+        self._serve()
+
     def _serve(self) -> None:
         data, log, account = self.home / "data", self.home / "server.log", _account(self.home)
-        settings = [part for name, value in self._settings.items() for part in ("-c", f"{name}={value}")]
+        given = {**self._settings, "port": str(self.port)}
+        if self._guarded:
+            given["listen_addresses"] = "127.0.0.1"
+        settings = [part for name, value in given.items() for part in ("-c", f"{name}={value}")]
         with log.open("ab") as sink:
             self.process = subprocess.Popen(
                 [str(self._programs / "postgres"), "-D", str(data), "-k", str(self.home), *settings],
@@ -124,10 +156,8 @@ class Postgres:
             raise RuntimeError("postgres did not start:\n" + log.read_text(encoding="utf-8", errors="replace")[-3000:])
 
     def close(self) -> None:
-        """Stop it and remove its files; connections that are still open end."""
-        if self.process is not None:
-            end(self.process, signal.SIGINT)  # "fast": does not wait for clients
-            self.process = None
+        """Stop it and remove its files."""
+        self.stop()
         shutil.rmtree(self.home, ignore_errors=True)
 
 

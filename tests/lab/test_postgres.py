@@ -49,6 +49,25 @@ def test_it_does_not_run_as_root(postgres: Postgres) -> None:
 
 
 @pytest.mark.slow
+def test_a_guarded_server_asks_everybody_but_its_owner_for_a_password_and_stays_guarded() -> None:
+    """On TCP and on the socket, stopped and started again: where it asked nobody, no test of a login would hold."""
+    with Postgres(guarded=True) as server:
+        owner = server.url.replace("+psycopg", "")
+        with psycopg.connect(owner) as session:
+            session.execute("CREATE ROLE member LOGIN PASSWORD 'right'")
+        server.stop()
+        with pytest.raises(psycopg.OperationalError):
+            psycopg.connect(owner)
+        server.start()
+        for host in ("127.0.0.1", str(server.home)):
+            place = f"host={host} port={server.port} user=member dbname=postgres"
+            for given in ("", "password=wrong"):
+                with pytest.raises(psycopg.OperationalError, match="password"):
+                    psycopg.connect(f"{place} {given}")
+            psycopg.connect(f"{place} password=right").close()
+
+
+@pytest.mark.slow
 def test_programs_that_nobody_may_reach_are_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Root's checkout under /root is closed to others, and stays closed."""
     installed = wheel()
