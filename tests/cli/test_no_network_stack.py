@@ -169,7 +169,7 @@ def test_a_collection_of_files_alone_loads_no_network_stack(tmp_path: Path) -> N
 
 def test_every_command_is_looked_at() -> None:
     """A new command would be left out unnoticed."""
-    elsewhere = {"check", "resume", "reevaluate", "collect", "run", "init", "demo", "policy schema"}
+    elsewhere = {"check", "resume", "reevaluate", "collect", "run", "init", "demo", "policy schema", "log migrate"}
     assert {" ".join(command.path) for command in tables.every()} == set(WITHOUT_EVIDENCE) | set(PROOF) | elsewhere
 
 

@@ -35,6 +35,7 @@ _TABLES: dict[tuple[str, ...], str] = {
     ("log", "stat"): "log",
     ("log", "metrics"): "metrics",
     ("log", "rebuild"): "log",
+    ("log", "migrate"): "migrate",
     ("log", "import"): "exchange",
     ("log", "export"): "export",
     ("log", "rotate"): "retention",

@@ -95,38 +95,34 @@ def _migrate(connection: Connection, address: Address, to: int, *, dry_run: bool
             remedy="keep a copy (gatekeeper log export), then say it: --drop-events",
         )
     statements = [] if found or not steps else [_BEGIN_HISTORY]
-    statements += [one.up if is_up else one.down for one, is_up in steps]
+    statements += [_noted(one, is_up=is_up) for one, is_up in steps]
     if found and to == 0:
         statements.append(_END_HISTORY)
     notes = list[str]()
+    is_refolded = (
+        0 < found < to == NEWEST
+    )  # tables of the state that are new are empty: the log has what stands in them
     if to == NEWEST:
         statements += _roles(connection, notes)
     if not dry_run:
-        _carry_out(connection, address, statements, steps, is_rebuilt=0 < found < to == NEWEST)
+        for statement in statements:
+            connection.execute(statement.encode())
+        if is_refolded:
+            refold(Session.over(address, connection), Known())
         connection.execute("COMMIT")
+    elif is_refolded:
+        notes.append("behind that SQL the state of the runs is empty: gatekeeper log rebuild, before any job asks")
     told = tuple(f"{'up to' if is_up else 'down from'} {one.number}: {one.name}" for one, is_up in steps)
     return Migrated(found, to, told, tuple(statement.strip() for statement in statements), tuple(notes))
 
 
-def _carry_out(
-    connection: Connection,
-    address: Address,
-    statements: list[str],
-    steps: list[tuple[Migration, bool]],
-    *,
-    is_rebuilt: bool,
-) -> None:
-    for statement in statements:
-        connection.execute(statement.encode())
-    for one, is_up in steps:
-        if is_up:
-            connection.execute(
-                "INSERT INTO gatekeeper.migrations (number, name) VALUES (%s, %s)", (one.number, one.name)
-            )
-        elif _truth(connection, _HAS_TABLE):
-            connection.execute("DELETE FROM gatekeeper.migrations WHERE number = %s", (one.number,))
-    if is_rebuilt:  # tables of the state that are new are empty: the log has what stands in them
-        refold(Session.over(address, connection), Known())
+def _noted(one: Migration, *, is_up: bool) -> str:
+    """The SQL of a step, with what the history of steps says of it."""
+    if is_up:
+        return (
+            f"{one.up.strip()}\nINSERT INTO gatekeeper.migrations (number, name) VALUES ({one.number}, '{one.name}');"
+        )
+    return f"{one.down.strip()}\nDELETE FROM gatekeeper.migrations WHERE number = {one.number};"
 
 
 def _steps(found: int, to: int) -> list[tuple[Migration, bool]]:
