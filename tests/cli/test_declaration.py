@@ -22,7 +22,8 @@ SPEC_8 = {
     ("init",), ("demo",), ("check",), ("run",), ("resume",), ("reevaluate",), ("stop",), ("queue",), ("status",),
     ("explain",), ("replay",), ("verify",), ("collect",), ("log", "head"),
     ("log", "metrics"), ("log", "rebuild"), ("log", "stat"), ("log", "rotate"), ("log", "archive"), ("log", "prune"),
-    ("log", "migrate"), ("log", "import"), ("log", "export"), ("log", "checkpoint"), ("log", "prove"), ("log", "check-proof"),
+    ("log", "migrate"), ("log", "import"), ("log", "export"), ("log", "checkpoint"), ("log", "prove"),
+    ("log", "check-proof"),
     ("policy", "check"), ("policy", "diff"), ("policy", "test"), ("policy", "backtest"), ("policy", "suggest-cases"),
     ("policy", "explain"), ("policy", "schema"),
 }  # fmt: skip

@@ -23,7 +23,6 @@ IN_A_CHECKOUT = [
     "docs/guides/holds.md",
     "docs/guides/incident-replay.md",
     "docs/guides/lake.md",
-    "docs/guides/ledgers.md",
     "docs/guides/policy-diff.md",
     "docs/guides/policy-review.md",
     "docs/guides/policy-test.md",
@@ -33,7 +32,7 @@ IN_A_CHECKOUT = [
     "snapshots/README.md",
 ]
 IN_A_DIRECTORY_OF_YOURS = ["README.md"]
-WITH_SERVERS = ["docs/guides/collect.md"]  # by `test_guide_collect`
+WITH_SERVERS = ["docs/guides/collect.md", "docs/guides/ledgers.md"]  # by `test_guide_collect`, `test_guide_ledgers`
 
 
 def test_no_page_with_a_session_is_forgotten() -> None:
