@@ -17,6 +17,7 @@ from gatekeeper.errors import InputRefusedError
 from gatekeeper.ledger.ndjson import NdjsonLedger
 from gatekeeper.orchestrator import gate
 from tests.faults.faulty_ops import FaultyOps, killed_after, killed_before, killed_within
+from tests.faults.writers import fork_all
 from tests.ledger.segments import all_events, files_in_order, lose_state
 from tests.orchestrator.desk import Desk
 
@@ -53,33 +54,13 @@ def body(number: int, path: Path, barrier: int, random: Random) -> None:
             check(STAGES[turn], "shared", "shared")
 
 
-def fork_all(path: Path) -> list[int]:
-    """Start all writers at one moment; how each of them ended."""
-    reading, writing = os.pipe()
-    children = []
-    for number in range(WRITERS):
-        child = os.fork()
-        if child == 0:
-            code = 3
-            try:
-                os.close(writing)
-                body(number, path, reading, Random(number))
-                code = 0
-            finally:
-                os._exit(code)
-        children.append(child)
-    os.close(reading)
-    os.close(writing)
-    return [os.waitpid(child, 0)[1] for child in children]
-
-
 @pytest.mark.slow
 def test_no_line_is_lost_torn_or_doubled_and_each_run_moves_once(tmp_path: Path) -> None:
     """What was told is in the log once; the chain holds by SHA-256 alone and by `verify`; nothing moved twice."""
     path = tmp_path / "logs" / "decision.ndjson"
     desk = Desk(path)
     desk.walk("DRY_RUN", run_id="first", experiment_id="first")
-    ends = fork_all(path)
+    ends = fork_all(WRITERS, lambda number, barrier: body(number, path, barrier, Random(number)))
     killed = [number for number, end in enumerate(ends) if os.WIFSIGNALED(end)]
     assert {os.WTERMSIG(ends[number]) for number in killed} == {signal.SIGKILL}
     assert set(killed) <= set(range(KILLED))
