@@ -120,7 +120,8 @@ class Workflow:
         document = self._job(job)
         assert set(document) <= _JOB_KEYS, set(document) - _JOB_KEYS
         given: dict[str, Any] = {"github": {}, "inputs": {}, "vars": {}, "secrets": {}, **contexts}
-        given["github"] = {"sha": "0" * 40, "run_id": "1", "run_attempt": "1", **given["github"]}
+        here = {"sha": "0" * 40, "run_id": "1", "run_attempt": "1", "workspace": str(checkout)}
+        given["github"] = here | given["github"]
         (temporary / "home").mkdir(parents=True, exist_ok=True)
         given.update(matrix=matrix or {}, runner={"temp": str(temporary), "os": "Linux"})
         running = Job(checkout, temporary, self.artifacts, given, path)

@@ -44,7 +44,7 @@ CRASHES = {
 """Lines of bash in place of gatekeeper that give no verdict; "" takes it away."""
 
 _NOBODY = {"GIT_AUTHOR_NAME": "t", "GIT_AUTHOR_EMAIL": "t@t", "GIT_COMMITTER_NAME": "t", "GIT_COMMITTER_EMAIL": "t@t"}
-_PROGRAMS = "basename bash cat cp env git grep head mkdir mktemp python3 rm sed sh sleep tar tee wc"
+_PROGRAMS = "basename bash cat cp env git grep head mkdir mktemp python3 rm sed sh sleep tee wc"
 _COLLECTION = {
     "sources": {"taken": {"type": "file", "path": "../collected.json"}},
     "metrics": {name: {"source": "taken"} for name in HEALTHY},
@@ -143,8 +143,9 @@ class Site:
             with psycopg.connect(self.database) as session:
                 rows = session.execute("SELECT line FROM gatekeeper.events ORDER BY seq").fetchall()
             return [bytes(line).decode() for (line,) in rows]
-        paths = git(self.origin, "ls-tree", "-r", "--name-only", DEFAULT_BRANCH).splitlines()
-        return [line for path in paths for line in git(self.origin, "show", f"{DEFAULT_BRANCH}:{path}").splitlines()]
+        appends = ("log", "--first-parent", "--reverse", "--format=%H", DEFAULT_BRANCH, "--", "events.ndjson")
+        commits = git(self.origin, *appends).split()
+        return [line for one in commits for line in git(self.origin, "show", f"{one}:events.ndjson").splitlines()]
 
     @property
     def events(self) -> list[dict[str, Any]]:

@@ -59,9 +59,10 @@ def test_the_example_backtests_on_the_log_of_the_rollouts(review: Review) -> Non
     """As canary.yml keeps it, on a branch; a backtest without a log is no review."""
     _, calls = example(review, existing="", code=0, fork="acme/shop")
     (backtest,) = [call for call in calls if call.startswith("policy backtest")]
-    assert "--log=" in backtest
+    checkout = review.site.base / "checkout"
+    assert f"--log=git+file://{checkout}#{DEFAULT_BRANCH}" in backtest
     assert "--fail-on=reject-to-accept --since=90d" in backtest
-    assert (review.site.base / "runner/decision.ndjson").read_text() == '{"a": "log"}\n'
+    assert git(checkout, "show", f"{DEFAULT_BRANCH}:events.ndjson") == '{"a": "log"}\n'
 
 
 def test_the_example_reviews_before_anything_is_recorded(review: Review) -> None:
@@ -92,8 +93,7 @@ def example(
     log = review.site.base / "log"
     subprocess.run(["git", "clone", "--quiet", "-b", branch, str(review.site.origin), str(log)], check=True)
     if recorded:
-        (log / "events/000/000").mkdir(parents=True)
-        (log / "events/000/000/000000001.ndjson").write_text(recorded)
+        (log / "events.ndjson").write_text(recorded)
     git(log, "add", "--all")
     git(log, "commit", "--quiet", "--allow-empty", "-m", "Events")
     git(log, "push", "--quiet")
