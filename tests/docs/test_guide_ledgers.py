@@ -64,7 +64,9 @@ def test_the_session_of_the_guide_prints_what_it_shows(tmp_path: Path) -> None:
 def lay_out(repository: Path) -> None:
     """A repository with a commit, on a server that keeps what is pushed, as the guide tells its owner."""
     subprocess.run(["git", "init", "--quiet", "--bare", "-b", "main", str(repository)], check=True)
-    protect = [line for line in blocks(PAGE, "sh")[0].splitlines() if line.startswith("git -C /srv/git/team/shop.git")]
+    protect = [
+        line for line in "\n".join(blocks(PAGE, "sh")).splitlines() if line.startswith("git -C /srv/git/team/shop.git")
+    ]
     assert len(protect) == 2
     script = "\n".join(protect).replace("/srv/git/team/shop.git", str(repository))
     script += "\ngit push . $(git commit-tree -m First $(git mktree < /dev/null)):refs/heads/main"
