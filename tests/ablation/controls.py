@@ -95,6 +95,58 @@ def _no_memory_of_commits(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("gatekeeper.ledger.git.mirror.commits_between", whatever_is_there)
 
 
+def _unlocked_database(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(
+        "gatekeeper.ledger.postgres.writing._LOCK",
+        "SELECT h.seq, h.digest, h.ts, h.is_complete, r.run_id, r.experiment_id, r.variant_id, r.simulated, r.state, "
+        "r.incomplete, r.first_seq, r.version, r.body FROM gatekeeper.head AS h "
+        "LEFT JOIN gatekeeper.runs AS r ON r.run_id = ANY (%s::text[]) WHERE %s <> ''",
+    )
+
+
+def _no_compare_and_set(patch: pytest.MonkeyPatch) -> None:
+    from gatekeeper.ledger.postgres import rows
+
+    compared = "WHERE seq = %s AND digest = %b"
+    assert compared in rows._MOVE_HEAD
+    patch.setattr(rows, "_MOVE_HEAD", rows._MOVE_HEAD.replace(compared, "WHERE (%s::bigint, %b::bytea) IS NOT NULL"))
+
+
+def _other_tables(patch: pytest.MonkeyPatch, before: str, after: str) -> None:
+    from gatekeeper.ledger.postgres.migrations import MIGRATIONS
+
+    changed = tuple(replace(one, up=one.up.replace(before, after)) for one in MIGRATIONS)
+    assert changed != MIGRATIONS
+    patch.setattr("gatekeeper.ledger.postgres.migrating.MIGRATIONS", changed)
+
+
+def _no_trigger(patch: pytest.MonkeyPatch) -> None:
+    _other_tables(patch, "ENABLE ALWAYS TRIGGER append_only", "DISABLE TRIGGER append_only")
+
+
+def _no_unique_event_id(patch: pytest.MonkeyPatch) -> None:
+    _other_tables(patch, "CREATE UNIQUE INDEX facts_event_id", "CREATE INDEX facts_event_id")
+
+
+def _no_version_check_in_database(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr("gatekeeper.ledger.postgres.writing.compare", lambda _expect, **_found: None)
+
+
+def _no_question_after_a_lost_commit(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr("gatekeeper.ledger.postgres.writing.digest_text", lambda _blob: "")
+
+
+def _no_wait_for_the_servers_device(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr("gatekeeper.ledger.postgres.writing.WAIT", "SELECT 1")
+
+
+def _too_much_granted(patch: pytest.MonkeyPatch) -> None:
+    from gatekeeper.ledger.postgres.layout import GRANTS
+
+    granted = f"{GRANTS} GRANT ALL ON gatekeeper.events TO gatekeeper_writer;"
+    patch.setattr("gatekeeper.ledger.postgres.migrating.GRANTS", granted)
+
+
 CONTROLS = {
     "lock": Control(
         "an append is alone with the log",
@@ -145,5 +197,45 @@ CONTROLS = {
         "one run of a variant at a time",
         _no_one_live_run,
         "tests/orchestrator/test_one_live_run.py::test_a_second_run_of_a_live_variant_is_refused",
+    ),
+    "postgres: row lock": Control(
+        "who has the log is alone with it",
+        _unlocked_database,
+        "tests/ledger/test_postgres_appends.py::test_a_writer_that_has_the_log_is_not_overtaken",
+    ),
+    "postgres: compare and set": Control(
+        "nothing is put behind a head that has moved",
+        _no_compare_and_set,
+        "tests/ledger/test_postgres_appends.py::test_a_head_that_has_moved_leaves_nothing_behind",
+    ),
+    "postgres: version check": Control(
+        "who decided on an older state writes nothing",
+        _no_version_check_in_database,
+        "tests/contracts/test_ledger.py::test_a_writer_that_saw_an_older_version_writes_nothing",
+    ),
+    "postgres: unique event ids": Control(
+        "no event is recorded twice",
+        _no_unique_event_id,
+        "tests/contracts/test_ledger.py::test_an_event_id_is_never_given_twice",
+    ),
+    "postgres: question after a lost commit": Control(
+        "what was committed is not appended again",
+        _no_question_after_a_lost_commit,
+        "tests/faults/test_lost_connections.py::test_a_connection_cut_in_the_commit_records_the_event_once",
+    ),
+    "postgres: wait for the device": Control(
+        "nobody is told what a crash of the server would undo",
+        _no_wait_for_the_servers_device,
+        "tests/faults/test_lost_connections.py::test_what_was_told_survives_a_crash_of_the_server",
+    ),
+    "postgres: trigger": Control(
+        "nobody changes or removes a line, whoever he is",
+        _no_trigger,
+        "tests/ledger/test_postgres_tables.py::test_the_owner_cannot_change_or_remove_a_line",
+    ),
+    "postgres: grants": Control(
+        "who may append may not change or remove",
+        _too_much_granted,
+        "tests/ledger/test_postgres_tables.py::test_a_writer_may_append_and_read_and_no_more",
     ),
 }

@@ -15,7 +15,7 @@ from tests.ablation.plugin import CONTROL_VARIABLE, REPORT_VARIABLE
 
 ROOT = Path(__file__).parents[2]
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.server]
 
 
 def failed_tests(control: str, report: Path) -> set[str]:

@@ -20,7 +20,9 @@ _REMEDIES = {
 }
 """Class of the SQLSTATE -> what to do."""
 
-_REACH = "check the address, the network and whether the server is up; until then only safety rules are asked"
+_REACH = (
+    "check address, database, user and password, and whether the server is up; until then only safety rules are asked"
+)
 _LOGIN_CLASSES = frozenset({"08", "28", "3D", "57"})
 _TOO_MANY = "53300"
 _NO_TABLE = frozenset({"42P01", "3F000", "42703", "42883"})

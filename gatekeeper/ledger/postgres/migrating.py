@@ -8,7 +8,7 @@ from gatekeeper.ledger.postgres.failures import failure
 from gatekeeper.ledger.postgres.known import Known
 from gatekeeper.ledger.postgres.layout import GRANTS, READER, WRITER
 from gatekeeper.ledger.postgres.migrations import MIGRATIONS, NEWEST, Migration
-from gatekeeper.ledger.postgres.session import Session, connect
+from gatekeeper.ledger.postgres.session import LOCK_SECONDS, Session, connect
 from gatekeeper.ledger.postgres.taking_in import refold
 from gatekeeper.model.values import dataclass
 
@@ -24,6 +24,7 @@ OLDEST_SERVER = 130000
 """Of PostgreSQL's versions, as `server_version_num` has them."""
 
 _LOCK = 7_326_018_218
+_LIMIT = f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'"
 _HAS_TABLE = "SELECT to_regclass('gatekeeper.migrations') IS NOT NULL"
 _BEGIN_HISTORY = """
 CREATE SCHEMA IF NOT EXISTS gatekeeper;
@@ -81,6 +82,7 @@ def migrate(address: Address, *, to: int | None = None, dry_run: bool = False, d
 def _migrate(connection: Connection, address: Address, to: int, *, dry_run: bool, drop_events: bool) -> Migrated:
     _check_server(connection, address)
     connection.execute("BEGIN")
+    connection.execute(_LIMIT)
     connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
     found = _found(connection)
     if found > NEWEST:
