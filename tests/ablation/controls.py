@@ -76,7 +76,7 @@ def _no_one_live_run(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("gatekeeper.orchestrator.propose.Expectation", without_slot)
 
 
-def _no_compare_and_set(patch: pytest.MonkeyPatch) -> None:
+def _no_compare_and_set_of_a_push(patch: pytest.MonkeyPatch) -> None:
     from gatekeeper.ledger.git.remote import Pushed, Remote
 
     push = Remote.push
@@ -160,7 +160,7 @@ CONTROLS = {
     ),
     "compare-and-set of a push": Control(
         "who pushes onto an older commit overwrites nothing",
-        _no_compare_and_set,
+        _no_compare_and_set_of_a_push,
         "tests/ledger/git/test_races.py::test_the_second_of_two_machines_overwrites_nothing",
     ),
     "memory of commits": Control(

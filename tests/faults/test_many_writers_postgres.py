@@ -73,7 +73,7 @@ class Killed(PostgresLedger):
 def body(number: int, url: str, place: Path, barrier: int) -> None:
     """One writer: runs of its own through four stages, and with all others at once steps of a run that they share."""
     ledger = Killed(address_of(url), clock=StepClock(), state_directory=str(place))
-    desk = Desk(place, opens=lambda _clock: ledger)
+    desk = Desk(place, another=lambda _clock: ledger)
     desk.counter = 1000 * number  # evidence of its own
     told = os.open(place / f"told-{number}", os.O_WRONLY | os.O_CREAT)
 
@@ -97,7 +97,7 @@ def body(number: int, url: str, place: Path, barrier: int) -> None:
 
 def test_no_line_is_lost_or_doubled_and_each_run_moves_once(database: Database, tmp_path: Path) -> None:
     """What was told is in the log once, the chain holds, nothing moved twice, and the state is that of a fold."""
-    desk = Desk(tmp_path, opens=database.ledger)
+    desk = Desk(tmp_path, another=database.ledger)
     desk.walk("DRY_RUN", run_id="first", experiment_id="first")
     ends = fork_all(WRITERS, lambda number, barrier: body(number, database.url, tmp_path, barrier))
     killed = [number for number, end in enumerate(ends) if os.WIFSIGNALED(end)]
