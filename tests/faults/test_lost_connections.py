@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -159,11 +160,11 @@ def test_what_was_told_survives_a_crash_of_the_server(trip: str, tmp_path: Path)
         url = plain(server.url)
         migrate(address_of(url))
         ledger = PostgresLedger(address_of(url), clock=StepClock(), state_directory=str(tmp_path))
-        prepared(ledger, trip)
-        ledger.append([decision(stage="SHADOW")], expect=Expectation("r", 1), actor="t")
-        server.crash()
-        assert [event["event_id"] for event, _ in ledger.read()] == ["r:DRY_RUN", "r:SHADOW"]
-        ledger.close()
+        with closing(ledger):
+            prepared(ledger, trip)
+            ledger.append([decision(stage="SHADOW")], expect=Expectation("r", 1), actor="t")
+            server.crash()
+            assert [event["event_id"] for event, _ in ledger.read()] == ["r:DRY_RUN", "r:SHADOW"]
 
 
 def test_what_is_not_on_the_device_yet_is_not_read(pg_log: Database, monkeypatch: pytest.MonkeyPatch) -> None:
