@@ -144,6 +144,18 @@ def logs(draw: st.DrawFn) -> tuple[list[bytes], bytes]:
     return writer.lines, draw(st.sampled_from((b"", b"", b" ", b'{"kind":"decision"', b'{"seq":1}')))
 
 
+@st.composite
+def chained_logs(draw: st.DrawFn) -> list[bytes]:
+    """The lines of a log without damage, gaps and doubled ids; some events say of themselves what no writer would."""
+    writer = Writer()
+    usual = [change for change in CHANGES if change.keys() <= {"ts", "policy_version", "variant_id", "actor", "zz"}]
+    for step in draw(st.lists(st.sampled_from(("decision",) * 4 + ("other", "changed")), max_size=10)):
+        wait = draw(st.sampled_from((0, 1, HOUR, 30 * HOUR)))
+        draft = _other(draw, writer) if step == "other" else _decision(draw, writer)
+        writer.event(draft, wait=wait, **(draw(st.sampled_from(usual)) if step == "changed" else {}))
+    return writer.lines
+
+
 class Quick(FileOps):
     """Does not wait for the device."""
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from gatekeeper.cli.damaged import as_documents
 from gatekeeper.errors import StateUnreadableError
-from gatekeeper.ledger.event_index import ProjectionIndex
 from gatekeeper.ledger.indexing import open_index
 from gatekeeper.ledger.reading import raw_lines
+from gatekeeper.ports import EventIndex
 from gatekeeper.replay.group import FIELDS, group
 from gatekeeper.replay.indexed import IndexedQuery
 from gatekeeper.replay.lines import parse_line
@@ -80,7 +80,7 @@ def indexed(path: Path, wanted: Filter, fields: tuple[str, ...]) -> dict[str, An
         index.close()
 
 
-def told_by(index: ProjectionIndex, wanted: Filter, fields: tuple[str, ...]) -> dict[str, Any]:
+def told_by(index: EventIndex, wanted: Filter, fields: tuple[str, ...]) -> dict[str, Any]:
     """The same, of an index that is open."""
     query = IndexedQuery(index, wanted)
     return {
