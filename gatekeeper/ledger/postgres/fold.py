@@ -121,6 +121,11 @@ class Fold:
         self.tokens |= {token: (run.run_id, ended_by) for token, ended_by in run.ended_holds.items()}
         self.kept |= lines
 
+    def require_whole_head(self) -> None:
+        """Raise LogDamagedError where the lines end within the head of a segment: some runs would be unknown."""
+        if self.parts_left:
+            raise _damaged(f"the lines end at seq {self.head.seq}, within the head of a segment")
+
     def _apply(self, event: Mapping[str, Any], seq: int) -> None:
         kind, run_id = event["kind"], event.get("run_id")
         if run_id is not None:

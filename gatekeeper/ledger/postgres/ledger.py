@@ -282,7 +282,9 @@ class PostgresLedger:
         raise in_doubt(self.address, str(doubtful.events[-1]["event_id"])) from lost
 
     def _can_use_known(self, wanted: Wanted) -> bool:
-        return self._session.is_open and self._known.suffices(wanted.run_ids, wanted.expect, wanted.policies)
+        if wanted.needs_lock or not self._session.is_open:
+            return False
+        return self._known.suffices(wanted.run_ids, wanted.expect, wanted.policies)
 
     def _encoder(self) -> Callable[[object], bytes]:
         if self._appends_in_a_row <= BULK_APPENDS:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from itertools import islice
 
+from gatekeeper.errors import LogDamagedError
 from gatekeeper.ledger.head import Head
 from gatekeeper.ledger.postgres import rows
+from gatekeeper.ledger.postgres.driver import psycopg
 from gatekeeper.ledger.postgres.fold import Fold
 from gatekeeper.ledger.postgres.layout import DERIVED
 from gatekeeper.ledger.postgres.streaming import streamed
@@ -28,6 +30,7 @@ _BYTES = 1 << 24
 """No more than about so many bytes, either."""
 
 _SELECT_RUN = f"SELECT {rows.RUN_COLUMNS} FROM gatekeeper.runs WHERE run_id = %s"  # noqa: S608
+_SELECT_FACETS = "SELECT id, body FROM gatekeeper.facets WHERE id = ANY(%s::bigint[])"
 _NO_LIMIT = "SET LOCAL statement_timeout = 0"
 
 
@@ -79,6 +82,7 @@ def refold(session: Session, known: Known) -> None:
             fold.take(decode(line), line)
         _copy(connection, known, fold, [])
         fold.clear()
+    fold.require_whole_head()
     rows.store(connection, before, fold, {})
 
 
@@ -95,6 +99,7 @@ def _take_part(connection: rows.Connection, known: Known, first: bytes, rest: It
             break
         following = next(rest, None)
         if following is None:
+            fold.require_whole_head()
             break
         line = following
     _copy(connection, known, fold, taken)
@@ -111,8 +116,16 @@ def _lock(connection: rows.Connection) -> Head:
 
 
 def _copy(connection: rows.Connection, known: Known, fold: Fold, events: list[tuple[int, bytes, bytes]]) -> None:
+    new = [number for number in fold.facets if number not in known.facets]
+    found: list[tuple[Any, ...]] = connection.execute(_SELECT_FACETS, (new,)).fetchall()
+    known.doubled_facets |= {number for number, body in found if body != fold.facets[number]}
     changes = rows.change_rows(fold, known_facets=known.facets, doubled_facets=known.doubled_facets)
-    rows.copy_rows(connection, {rows.EVENTS: events, **changes}, accepts_gap=fold.accepts_gap)
+    try:
+        rows.copy_rows(connection, {rows.EVENTS: events, **changes}, accepts_gap=fold.accepts_gap)
+    except psycopg.errors.UniqueViolation as error:
+        raise LogDamagedError(
+            f"an event is there twice: {error.diag.message_detail}", remedy="see what is wrong with: gatekeeper verify"
+        ) from error
     known.facets |= fold.facets.keys() - known.doubled_facets
 
 

@@ -13,6 +13,7 @@ from gatekeeper.ledger.postgres.durability import WAIT
 from gatekeeper.ledger.postgres.fold import Fold
 from gatekeeper.ledger.postgres.rows import digest_text
 from gatekeeper.ledger.postgres.session import HOLDER_SECONDS
+from gatekeeper.ledger.projection_fold import ACCEPT_GAP
 from gatekeeper.ledger.sealing import compare, time_of
 from gatekeeper.model.event import line_digest
 from gatekeeper.model.exchange import ConflictError
@@ -48,9 +49,11 @@ class Wanted:
         prepared: the drafts, in order.
         policies: `policy` events by digest, prepared, of which those are put before that the log lacks.
         expect: what the caller has seen.
+        run_ids: of all runs that it is about.
+        needs_lock: it changes rows that it does not name, which no comparison of the head could undo.
     """
 
-    __slots__ = ("expect", "policies", "prepared", "run_ids")
+    __slots__ = ("expect", "needs_lock", "policies", "prepared", "run_ids")
 
     def __init__(
         self, prepared: Sequence[Prepared], *, policies: Mapping[str, Prepared], expect: Expectation | None
@@ -60,6 +63,7 @@ class Wanted:
         self.expect = expect
         named = {one.draft.get("run_id") for one in prepared} | ({expect.run_id} if expect is not None else set())
         self.run_ids = sorted(name for name in named if name is not None)
+        self.needs_lock = any((one.draft.get("action") or {}).get("name") == ACCEPT_GAP for one in prepared)
 
 
 class Stored:
@@ -185,7 +189,7 @@ class Writer:
         changes[rows.EVENTS] = [rows.event_row(event["seq"], line, digest) for event, line, digest in numbered]
         is_idle = connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
         try:
-            if is_idle and not fold.accepts_gap:  # a transaction by itself
+            if is_idle:  # a transaction by itself
                 moved = rows.store(connection, stored.before, fold, changes)
             else:
                 with connection.pipeline():
