@@ -1,7 +1,7 @@
 """Durable appends to a PostgreSQL log, one line of JSON; the database is set up here.
 
-usage: append_postgres_worker.py one URL ROUNDS SECONDS    by one client, against INSERT and commit of the same bytes
-       append_postgres_worker.py many URL WRITERS SECONDS  by many processes, each with a run of its own
+usage: append_postgres_worker.py one URL ROUNDS SECONDS    one client, in turn with INSERT and commit of as many bytes
+       append_postgres_worker.py many URL WRITERS SECONDS  many processes, each with a run of its own
 
 Afterwards the log must have every line that was acknowledged, in one chain.
 """

@@ -258,6 +258,7 @@ def test_every_command_is_named_in_the_documentation() -> None:
         "docs/guides/retention.md",
         "docs/guides/monitoring.md",
         "docs/guides/policy-test.md",
+        "docs/guides/postgresql.md",
     ]
     text = "".join(read(page) for page in pages) + read("Makefile")
     for command in tables.every():
