@@ -1,8 +1,9 @@
 # Two commands do everything on a machine with python3 (3.11 or newer, with venv) and make:
 #   make demo    set up, then run a whole rollout on built-in evidence
 #   make test    set up, then lint, types, imports and all tests
-# Others: make test-fast (a few minutes, without servers and slow tests), make bench, make format, make clean,
-# make contract (when a release is cut: docs/contract/README.md)
+# Others: make test-fast (about a minute on two cores, without servers and slow tests), make bench, make format,
+# make clean, make contract (when a release is cut: docs/contract/README.md)
+# Tests run in two processes; PROCESSES=4 behind a command takes four, PROCESSES=0 none but pytest's own.
 
 PYTHON ?= python3
 PROCESSES ?= 2
