@@ -9,21 +9,17 @@ Afterwards the log must have every line that was acknowledged, in one chain.
 from __future__ import annotations
 
 import json
-import os
 import sys
-import time
 from collections.abc import Callable
-from itertools import count
 from typing import Any
 
 import psycopg
-from appends import SystemClock, draft_of, first_question
+from appends import SystemClock, appender, first_question
+from many import by_many, chained, check_all, repeat
 
 from gatekeeper.ledger.address import address_of
 from gatekeeper.ledger.postgres.ledger import PostgresLedger
 from gatekeeper.ledger.postgres.migrating import migrate
-from gatekeeper.model.event import line_digest
-from gatekeeper.model.exchange import Expectation
 from gatekeeper.orchestrator.gate import ask
 
 
@@ -57,29 +53,10 @@ def one(url: str, rounds: int, seconds: float) -> dict[str, Any]:
 
 def many(url: str, writers: int, seconds: float) -> dict[str, Any]:
     """Events per second of all together."""
-    ready, go, counted = os.pipe(), os.pipe(), os.pipe()
-    for number in range(writers):
-        if os.fork() == 0:
-            os.close(go[1])
-            append, _ = writer(url, number)
-            os.write(ready[1], b".")
-            os.read(go[0], 1)  # ends when the parent closes its end: all begin at once
-            done, spent = repeat(append, seconds)
-            os.write(counted[1], f"{done} {spent}\n".encode())
-            os._exit(0)
-    os.close(counted[1])
-    for _ in range(writers):
-        os.read(ready[0], 1)
-    os.close(go[1])
-    with os.fdopen(counted[0], encoding="ascii") as file:
-        counts = [(int(done), float(spent)) for done, spent in (line.split() for line in file)]
-    codes = [os.waitstatus_to_exitcode(os.wait()[1]) for _ in range(writers)]
-    if any(codes) or len(counts) != writers:
-        sys.exit(f"writers ended with {codes}")
-    events, appended = checked(url), sum(done for done, _ in counts)
-    if events != 1 + 2 * writers + appended:  # before: a policy, and how each run began, which is two events
-        sys.exit(f"{appended} appends of {writers} writers left {events} events")
-    return {"rate": sum(done / spent for done, spent in counts), "events": events}
+    rate, appended = by_many(lambda number: writer(url, number)[0], writers, seconds)
+    events = checked(url)
+    check_all(events, writers=writers, appended=appended)
+    return {"rate": rate, "events": events}
 
 
 def writer(url: str, number: int) -> tuple[Callable[[], None], dict[str, Any]]:
@@ -88,35 +65,13 @@ def writer(url: str, number: int) -> tuple[Callable[[], None], dict[str, Any]]:
     question, policies = first_question(run_id, f"exp-{number}")
     ledger = PostgresLedger(address_of(url), clock=SystemClock())
     first = dict(ask(question, ledger=ledger, clock=SystemClock()).event)
-    draft, seen, numbers = draft_of(first), [int(first["seq"])], count(2)
-
-    def append() -> None:
-        events = [{**draft, "event_id": f"{run_id}:CANARY_10#{next(numbers)}"}]
-        receipt = ledger.append(events, expect=Expectation(run_id, seen[0]), policies=policies, actor="bench")
-        seen[0] = int(receipt.events[-1]["seq"])
-
-    return append, first
-
-
-def repeat(step: Callable[[], None], seconds: float) -> tuple[int, float]:
-    """How often, and in how many seconds."""
-    done, begun = 0, time.perf_counter()
-    while (spent := time.perf_counter() - begun) < seconds:
-        step()
-        done += 1
-    return done, spent
+    return appender(ledger, first, policies), first
 
 
 def checked(url: str) -> int:
     """Number of events, the chain followed."""
     ledger = PostgresLedger(address_of(url), clock=SystemClock())
-    events, prev = 0, "sha256:" + "0" * 64
-    for line in ledger.lines():
-        event = json.loads(line)
-        events += 1
-        if event["seq"] != events or event["prev"] != prev:
-            sys.exit(f"the chain breaks at line {events}")
-        prev = line_digest(line)
+    events = chained(ledger.lines())
     ledger.close()
     return events
 

@@ -8,15 +8,12 @@ from __future__ import annotations
 import json
 import os
 import sys
-import time
-from collections.abc import Callable
-from itertools import count
 from typing import Any
 
-from appends import SystemClock, draft_of, first_question
+from appends import SystemClock, appender, first_question
+from many import repeat
 
 from gatekeeper.ledger.ndjson import NdjsonLedger
-from gatekeeper.model.exchange import Expectation
 from gatekeeper.orchestrator.gate import ask
 
 RUN = "exp-42:B:append"
@@ -27,16 +24,10 @@ def main() -> None:
     ledger = NdjsonLedger(os.path.join(directory, "append.ndjson"), clock=SystemClock())
     question, policies = first_question(RUN, "exp-42")
     first = ask(question, ledger=ledger, clock=SystemClock()).event
-    template = draft_of(first)
+    append = appender(ledger, first, policies)
     size = len(json.dumps(first, separators=(",", ":"), ensure_ascii=False)) + 1
     plain = os.open(os.path.join(directory, "plain"), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     data = b"x" * size
-    seen, numbers = [int(first["seq"])], count(2)
-
-    def append() -> None:
-        draft = {**template, "event_id": f"{RUN}:CANARY_10#{next(numbers)}"}
-        expect = Expectation(RUN, seen[0])  # what a check has read; the ledger compares it under its lock
-        seen[0] = ledger.append([draft], expect=expect, policies=policies, actor="bench").events[-1]["seq"]
 
     def write() -> None:
         os.write(plain, data)
@@ -45,18 +36,10 @@ def main() -> None:
     measured: dict[str, Any] = {"bytes": size, "raw": [], "ledger": []}
     for number in range(rounds + 1):
         for name, step in (("raw", write), ("ledger", append)):
-            value = rate(step, seconds)
+            done, spent = repeat(step, seconds)
             if number:  # the first round warms up
-                measured[name].append(value)
+                measured[name].append(done / spent)
     print(json.dumps(measured))
-
-
-def rate(step: Callable[[], None], seconds: float) -> float:
-    done, begun = 0, time.perf_counter()
-    while (spent := time.perf_counter() - begun) < seconds:
-        step()
-        done += 1
-    return done / spent
 
 
 main()

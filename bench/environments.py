@@ -37,7 +37,9 @@ def program(environment: str, name: str) -> str:
 
 def set_up_gate() -> None:
     """Install gatekeeper as it is now, not editable, with the versions that its tests run with."""
-    _make(GATE, _digest(LOCK, os.path.join(ROOT, "pyproject.toml")), ["--constraint", LOCK, f"{ROOT}[archive]"])
+    _make(
+        GATE, _digest(LOCK, os.path.join(ROOT, "pyproject.toml")), ["--constraint", LOCK, f"{ROOT}[archive,postgres]"]
+    )
     # what it needs is there: install our own code anew, it may have changed
     _pip(GATE, ["--no-deps", "--force-reinstall", ROOT])
     _run([program(GATE, "python"), "-m", "compileall", "-q", _packages(GATE)])

@@ -27,6 +27,7 @@ import evaluations
 import git_checks
 import log_figures
 import log_upkeep
+import postgres_appends
 import reviews
 from checks import Desk, loaded_heavies
 from environments import GATE, HERE, ROOT, program, set_up_gate, set_up_log_peers, set_up_peers
@@ -261,9 +262,15 @@ def checking_on_git() -> list[Figure]:
     return git_checks.checking(os.path.join(OUT, "git"), ROUNDS)
 
 
+def appending_to_postgres() -> list[Figure]:
+    """A log in a database, by one client and by many."""
+    count, seconds = (3, 1.0) if QUICK else (7, 3.0)
+    return postgres_appends.figures(count=count, seconds=seconds, short_seconds=SHORT_SECONDS)
+
+
 STEPS = (
     start_up, modules, flushes, growth, evaluation, appending, collections, dripping, collected,
-    checking_policies, golden_cases, checking_on_git,
+    checking_policies, golden_cases, checking_on_git, appending_to_postgres,
 )  # fmt: skip
 
 HEAD = """# Results of `make bench`
