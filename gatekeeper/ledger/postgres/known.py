@@ -8,7 +8,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from gatekeeper.ledger.head import Head
     from gatekeeper.model.exchange import Expectation
@@ -17,12 +17,17 @@ if TYPE_CHECKING:
     Slot = tuple[str, str, bool]
 
 
+_SEEN = 64
+"""Runs that are remembered though the log has gone on."""
+
+
 class Known:
     """Answers of the database as of `head`.
 
     Attributes:
         head: None when nothing is known.
         runs: by their ids, None for one that the log does not know.
+        seen: runs as they were some time; whoever uses one has its version compared by the database.
         slots: the live run of a slot; `keys`: `seq` of the newest decision with a key, 0 for none.
         policies: digests of documents that the log has; they never go away.
         lacks: digests of documents that it does not have.
@@ -33,6 +38,7 @@ class Known:
     def __init__(self) -> None:
         self.head: Head | None = None
         self.runs: dict[str, Run | None] = {}
+        self.seen: dict[str, Run] = {}
         self.slots: dict[Slot, str | None] = {}
         self.keys: dict[str, int] = {}
         self.policies: set[str] = set()
@@ -48,6 +54,13 @@ class Known:
             self.keys.clear()
             self.lacks.clear()
         self.head = head
+
+    def see(self, runs: Mapping[str, Run | None]) -> None:
+        """Take note of runs as of the head that is known."""
+        self.runs |= runs
+        if len(self.seen) > _SEEN:
+            self.seen.clear()
+        self.seen |= {run_id: run for run_id, run in runs.items() if run is not None}
 
     def suffices(self, run_ids: Iterable[str], expect: Expectation | None, policies: Iterable[str]) -> bool:
         """Whether an append of events of these runs, with these policies, needs to ask nothing."""

@@ -110,6 +110,58 @@ CREATE INDEX facts_experiment ON gatekeeper.facts (experiment_id, seq) WHERE exp
 CREATE INDEX facts_facet ON gatekeeper.facts (facet, seq);
 CREATE INDEX facts_question ON gatekeeper.facts (run_id, question, seq) WHERE question IS NOT NULL;
 CREATE INDEX facts_key ON gatekeeper.facts (key, seq) WHERE key IS NOT NULL;
+CREATE FUNCTION gatekeeper.time_text(moment bigint) RETURNS text LANGUAGE sql STABLE AS $body$
+  SELECT to_char(timestamp '1970-01-01' + moment * interval '1 microsecond', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+$body$;
+-- one event of a run that is known: sealed here, so that the log is locked for no longer than that takes. No row is
+-- given where the run has moved or the clock is far behind the last line: then nothing was done. `moment`: the caller's
+-- clock in microseconds; the time that the call has waited here is added.
+CREATE FUNCTION gatekeeper.append_plain(
+  parts bytea[], moment bigint, wanted_run text, wanted_version bigint,
+  new_state text, new_live boolean, body_before text, body_behind text,
+  new_facet bigint, new_experiment text, new_variant text, new_actor text, new_event_id text, new_question bigint,
+  is_lazily bool
+) RETURNS TABLE (new_seq bigint, prev bytea, new_ts text, clock text) LANGUAGE plpgsql VOLATILE AS $body$
+DECLARE
+  before gatekeeper.head%ROWTYPE;
+  told text := '';
+  sealed bytea;
+  sealed_digest bytea;
+BEGIN
+  SELECT * INTO before FROM gatekeeper.head FOR UPDATE;
+  moment := moment + (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint;
+  new_ts := gatekeeper.time_text(moment);
+  IF new_ts COLLATE "C" < before.ts COLLATE "C" THEN
+    SELECT f.ts INTO moment FROM gatekeeper.facts AS f WHERE f.seq = before.seq AND f.ts < moment + 1000000;
+    IF moment IS NULL THEN
+      RETURN;
+    END IF;
+    clock := new_ts;
+    new_ts := before.ts;
+    told := '"clock":"' || clock || '",';
+  END IF;
+  new_seq := before.seq + 1;
+  prev := before.digest;
+  UPDATE gatekeeper.runs
+  SET state = new_state, live = new_live, version = new_seq, body = body_before || new_ts || body_behind
+  WHERE run_id = wanted_run AND version = wanted_version;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+  sealed := parts[1] || convert_to(told, 'UTF8') || parts[2] || convert_to(encode(prev, 'hex'), 'UTF8') || parts[3]
+    || convert_to(new_seq::text, 'UTF8') || parts[4] || convert_to(new_ts, 'UTF8') || parts[5];
+  sealed_digest := sha256(sealed);
+  UPDATE gatekeeper.head SET seq = new_seq, digest = sealed_digest, ts = new_ts, is_lazy = is_lazily
+  WHERE seq = before.seq;
+  INSERT INTO gatekeeper.events (seq, line, digest) VALUES (new_seq, sealed, sealed_digest);
+  INSERT INTO gatekeeper.facts (seq, ts, facet, run_id, experiment_id, variant_id, actor, event_id, question)
+  VALUES (new_seq, moment, new_facet, wanted_run, new_experiment, new_variant, new_actor, new_event_id, new_question);
+  IF is_lazily THEN
+    PERFORM set_config('synchronous_commit', 'off', true);
+  END IF;
+  RETURN NEXT;
+END
+$body$;
 """
 
 GRANTS = f"""

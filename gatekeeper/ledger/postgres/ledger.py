@@ -37,7 +37,7 @@ _RECONNECT_SECONDS = (0.0, 0.1, 0.5, 2.0)
 """How long to wait before each try to ask whether a commit was done; a server needs a moment to start again."""
 
 _TRIES = 4
-_CONTENDED_APPENDS = 16
+_CONTENDED_APPENDS = 64
 _SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _HEAD = f"SELECT {rows.HEAD_COLUMNS}, {IS_WAITED_FOR} FROM gatekeeper.head"  # noqa: S608
 _FATAL = frozenset({"FATAL", "PANIC"})
@@ -231,46 +231,47 @@ class PostgresLedger:
 
     def _stored(self, wanted: Wanted) -> Stored:
         """The events, stored for sure."""
-        doubtful: Stored | None = None
+        doubtful: Sequence[str] = ()
         tries = 0
         while True:
-            knows = doubtful is None and not self._contended and self._can_use_known(wanted)
+            sent: Sequence[str] = ()  # ids of events that may have been committed
+            knows = not doubtful and not self._contended and self._can_use_known(wanted)
+            is_lazy = False
             try:
-                if knows:
-                    stored = self._writer.seal_known(wanted)
-                else:
-                    stored = self._lock_and_seal(wanted, doubtful)
-                    self._contended = max(0, self._contended - 1)
-                if stored is doubtful:
+                if self._contended and not doubtful and self._session.is_open:
+                    is_lazy, sent = self._session.waits_here_only, wanted.event_ids
+                    plain = self._writer.append_plain(wanted, is_lazy=is_lazy)
+                    self._contended -= 1
+                    if plain is not None:
+                        return plain
+                    sent = ()
+                stored = self._writer.seal_known(wanted) if knows else self._lock_and_seal(wanted, doubtful)
+                if stored.is_there:
                     self._known.move_to(None)
                     return stored
-            except psycopg.Error as error:  # before anything was sent that could be committed
-                tries += 1
-                is_lost = _is_lost(error, self._session)
-                self._session.close()
-                if is_lost and tries < _TRIES:
-                    continue
-                raise failure(error, self.address, appending=True) from error
-            is_lazy = not knows and self._contended > 0 and self._session.waits_here_only
-            try:
+                is_lazy = not knows and self._contended > 0 and self._session.waits_here_only
+                sent = [str(event["event_id"]) for event in stored.events[-len(wanted.prepared) :]]
                 self._writer.store(stored, has_lock=not knows, is_lazy=is_lazy)
             except HeadMovedError:
                 self._contended = _CONTENDED_APPENDS
             except psycopg.Error as error:
-                is_lost = _is_lost(error, self._session)
+                is_lost, tries = _is_lost(error, self._session), tries + 1
                 self._known.move_to(None)
-                if not is_lost and not is_lazy:
+                may_be_done = bool(sent) and (is_lost or is_lazy)
+                if may_be_done:
+                    doubtful = sent
+                elif not is_lost:
                     self._session.end_transaction()
-                    raise failure(error, self.address, appending=True) from error
                 self._session.close()
-                doubtful, tries = stored, tries + 1
+                if not may_be_done and (not is_lost or tries >= _TRIES):
+                    raise failure(error, self.address, appending=True) from error
                 if tries >= _TRIES:
-                    raise in_doubt(self.address, str(stored.events[-1]["event_id"])) from error
+                    raise in_doubt(self.address, doubtful[-1]) from error
             else:
                 return stored
 
-    def _lock_and_seal(self, wanted: Wanted, doubtful: Stored | None) -> Stored:
-        if doubtful is None:
+    def _lock_and_seal(self, wanted: Wanted, doubtful: Sequence[str]) -> Stored:
+        if not doubtful:
             return self._writer.lock_and_seal(wanted)
         for seconds in _RECONNECT_SECONDS:
             self._pause(seconds)
@@ -279,7 +280,7 @@ class PostgresLedger:
             except (psycopg.Error, LedgerUnreachableError) as error:
                 self._session.close()
                 lost = error
-        raise in_doubt(self.address, str(doubtful.events[-1]["event_id"])) from lost
+        raise in_doubt(self.address, doubtful[-1]) from lost
 
     def _can_use_known(self, wanted: Wanted) -> bool:
         if wanted.needs_lock or not self._session.is_open:

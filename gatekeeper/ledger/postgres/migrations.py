@@ -39,7 +39,12 @@ MIGRATIONS = (
         "DROP FUNCTION gatekeeper.lock_log; "
         "DROP TABLE gatekeeper.runs, gatekeeper.tokens, gatekeeper.policies, gatekeeper.kept;",
     ),
-    Migration(3, "index over the events", INDEX, "DROP TABLE gatekeeper.facts, gatekeeper.facets;"),
+    Migration(
+        3,
+        "index over the events",
+        INDEX,
+        "DROP FUNCTION gatekeeper.append_plain, gatekeeper.time_text; DROP TABLE gatekeeper.facts, gatekeeper.facets;",
+    ),
 )
 
 NEWEST = MIGRATIONS[-1].number

@@ -11,7 +11,7 @@ from hashlib import sha256
 
 from gatekeeper.ledger.projection_index import said_of
 from gatekeeper.model.canonical import canonical_bytes
-from gatekeeper.model.event import encode_line, seal
+from gatekeeper.model.event import FORMAT_VERSION, encode_line, seal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,6 +54,27 @@ class Prepared:
             if name in event:
                 parts.append(b'"%s":%s' % (name.encode(), canonical_bytes(event[name])))
         return event, b"{" + b",".join(parts) + b"}"
+
+    def around_place(self) -> list[bytes] | None:
+        """The line's bytes before and behind the place of `clock`, and around the values of `prev`, `seq` and `ts`.
+
+        None where it must be sealed as a whole: a member that it should not have, or one that looks like a `seq`.
+        """
+        if self._between is None or "event_id" not in self.draft:
+            return None
+        if any(b'"seq":' in between for between in self._between):
+            return None
+        hole = b"\0"  # canonical bytes hold none
+        placed = dict.fromkeys(("prev", "seq", "ts"), hole)
+        placed |= {"event_id": canonical_bytes(self.draft["event_id"]), "v": b"%d" % FORMAT_VERSION}
+        first, *rest = self._between
+        members = []
+        for name, between in zip(_PLACED[1:], rest[:-1], strict=True):
+            members += [between] * bool(between) + [b'"%s":%s' % (name.encode(), placed[name])]
+        members += [rest[-1]] * bool(rest[-1])
+        before, behind_prev, behind_seq, behind_ts = (b",".join(members) + b"}").split(hole)
+        start = b"{" + first + b"," * bool(first)
+        return [start, before + b'"sha256:', b'"' + behind_prev, behind_seq + b'"', b'"' + behind_ts]
 
 
 def facet_body(facts: tuple[Any, ...]) -> str:

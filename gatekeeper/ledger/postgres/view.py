@@ -41,7 +41,8 @@ class PostgresView:
 
     def run(self, run_id: str) -> Run | None:
         """The run, None when the log does not know it."""
-        run = self._known.runs[run_id] = self._one_run(f"{_RUN} WHERE run_id = %s", run_id)
+        run = self._one_run(f"{_RUN} WHERE run_id = %s", run_id)
+        self._known.see({run_id: run})
         return run
 
     def runs(self) -> Sequence[Run]:
@@ -59,7 +60,7 @@ class PostgresView:
         run = self._one_run(f"{_RUN} WHERE {_SLOT} AND live ORDER BY first_seq DESC LIMIT 1", *slot)
         self._known.slots[slot] = run.run_id if run is not None else None
         if run is not None:
-            self._known.runs[run.run_id] = run
+            self._known.see({run.run_id: run})
         return run
 
     def latest_run(self, experiment_id: str, variant_id: str, *, simulated: bool) -> Run | None:

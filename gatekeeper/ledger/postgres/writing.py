@@ -7,24 +7,27 @@ send the rest. A lost connection is resolved by `doubt`.
 
 from __future__ import annotations
 
+from gatekeeper.ledger.head import Head
 from gatekeeper.ledger.postgres import rows
 from gatekeeper.ledger.postgres.driver import psycopg
 from gatekeeper.ledger.postgres.durability import WAIT
 from gatekeeper.ledger.postgres.fold import Fold
+from gatekeeper.ledger.postgres.plain import CALL, plain_parameters
 from gatekeeper.ledger.postgres.rows import digest_text
 from gatekeeper.ledger.postgres.session import HOLDER_SECONDS
 from gatekeeper.ledger.projection_fold import ACCEPT_GAP
 from gatekeeper.ledger.sealing import compare, time_of
 from gatekeeper.model.event import line_digest
 from gatekeeper.model.exchange import ConflictError
+from gatekeeper.model.line import decode
 from gatekeeper.model.policy import SCHEMA_VERSION
+from gatekeeper.model.values import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from gatekeeper.ledger.head import Head
     from gatekeeper.ledger.postgres.known import Known
     from gatekeeper.ledger.postgres.preparing import Prepared
     from gatekeeper.ledger.postgres.session import Session
@@ -35,7 +38,9 @@ if TYPE_CHECKING:
 BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
 _LOCK = "SELECT * FROM gatekeeper.lock_log(%s::text[], %s)"
 _SILENT_FOR = f"{HOLDER_SECONDS}s"
-_SELECT_DIGEST = "SELECT digest FROM gatekeeper.events WHERE seq = %s"
+_SELECT_LINES = (
+    "SELECT line FROM gatekeeper.events JOIN gatekeeper.facts USING (seq) WHERE event_id = ANY(%s::text[]) ORDER BY seq"
+)
 
 
 class HeadMovedError(Exception):
@@ -50,10 +55,11 @@ class Wanted:
         policies: `policy` events by digest, prepared, of which those are put before that the log lacks.
         expect: what the caller has seen.
         run_ids: of all runs that it is about.
+        event_ids: of the drafts.
         needs_lock: it changes rows that it does not name, which no comparison of the head could undo.
     """
 
-    __slots__ = ("expect", "needs_lock", "policies", "prepared", "run_ids")
+    __slots__ = ("event_ids", "expect", "needs_lock", "policies", "prepared", "run_ids")
 
     def __init__(
         self, prepared: Sequence[Prepared], *, policies: Mapping[str, Prepared], expect: Expectation | None
@@ -63,21 +69,33 @@ class Wanted:
         self.expect = expect
         named = {one.draft.get("run_id") for one in prepared} | ({expect.run_id} if expect is not None else set())
         self.run_ids = sorted(name for name in named if name is not None)
+        self.event_ids = [str(one.draft.get("event_id")) for one in prepared]
         self.needs_lock = any((one.draft.get("action") or {}).get("name") == ACCEPT_GAP for one in prepared)
 
 
 class Stored:
-    """Events with their lines and digests, sealed behind a head; `fold` has what they change."""
+    """Events with their lines and digests, sealed behind a head; `fold` has what they change.
 
-    __slots__ = ("before", "digests", "events", "fold", "lines", "warnings")
+    Attributes:
+        is_there: they are in the log already.
+    """
 
-    def __init__(self, before: Head, fold: Fold) -> None:
+    __slots__ = ("before", "digests", "events", "fold", "is_there", "lines", "warnings")
+
+    def __init__(self, before: Head, fold: Fold, *, is_there: bool = False) -> None:
         self.before = before
         self.fold = fold
+        self.is_there = is_there
         self.events: list[dict[str, Any]] = []
         self.lines: list[bytes] = []
         self.digests: list[str] = []
         self.warnings: list[str] = []
+
+    def take(self, event: dict[str, Any], line: bytes, digest: str) -> None:
+        """One more."""
+        self.events.append(event)
+        self.lines.append(line)
+        self.digests.append(digest)
 
 
 class Locking:
@@ -109,6 +127,13 @@ class Locking:
         return rows.head_of_row(found[0][:4]), runs, answers
 
 
+def _conflict(error: psycopg.errors.UniqueViolation) -> Exception:
+    """What it means that a row is there already."""
+    if error.diag.constraint_name == "facts_event_id":
+        return ConflictError(f"an event is in the log already: {error.diag.message_detail}")
+    return HeadMovedError()  # its seq is taken, though the head was not moved
+
+
 def _literal(value: object) -> str:
     """As SQL has it; by the library, whose quotes hold for our sessions (UTF-8, standard strings)."""
     if isinstance(value, int):
@@ -130,35 +155,37 @@ class Writer:
         """Seal behind the head that is known. Raises ConflictError."""
         return self._seal(wanted, self._known.head)
 
-    def lock_and_seal(self, wanted: Wanted, doubtful: Stored | None = None) -> Stored:
+    def lock_and_seal(self, wanted: Wanted, doubtful: Sequence[str] = ()) -> Stored:
         """Lock the log, ask what is needed, and seal. Raises ConflictError; the lock is then given back.
 
         Args:
-            doubtful: lines whose commit was lost sight of. A transaction that had the lock has ended by the time
-                that we have it, and one that comes later finds the head moved: so they are there now or never.
+            doubtful: ids of just these events, where their commit was lost sight of. A transaction that had the lock
+                has ended by the time that we have it, and one that comes later finds the head or the run moved: so
+                they are there now or never.
 
         Returns:
-            *doubtful* itself where its lines are there.
+            What is to be stored; where the events are there, what was: `is_there` says so.
         """
         connection, known, expect = self._session.connection, self._known, wanted.expect
         self._session.end_transaction()
         locking = Locking(wanted.run_ids)
-        policies = slot = key = digest = 0
+        policies = slot = key = lines = 0
         if not known.policies.issuperset(wanted.policies):
             policies = locking.ask(rows.SELECT_POLICIES, SCHEMA_VERSION, [*wanted.policies])
         if expect is not None and expect.slot is not None:
             slot = locking.ask(rows.SELECT_LIVE, *expect.slot)
         if expect is not None and expect.key is not None:
             key = locking.ask(rows.SELECT_KEY, expect.key)
-        if doubtful is not None:
-            digest = locking.ask(_SELECT_DIGEST, doubtful.fold.head.seq)
+        if doubtful:
+            lines = locking.ask(_SELECT_LINES, [*doubtful])
         head, runs, answers = locking.carry_out(connection)
-        if doubtful is not None and any(digest_text(row[0]) == doubtful.digests[-1] for row in answers[digest]):
+        found = self._found(wanted, answers[lines]) if doubtful else None
+        if found is not None:
             self._session.end_transaction()
             connection.execute(WAIT)  # for the device, where it was lazy
-            return doubtful
+            return found
         known.move_to(head)
-        known.runs |= dict.fromkeys(wanted.run_ids) | runs
+        known.see({**dict.fromkeys(wanted.run_ids), **runs})
         if policies:
             known.policies |= {row[0] for row in answers[policies]}
             known.lacks |= wanted.policies.keys() - known.policies
@@ -171,6 +198,41 @@ class Writer:
         except ConflictError:
             self._session.end_transaction()
             raise
+
+    def append_plain(self, wanted: Wanted, *, is_lazy: bool) -> Stored | None:
+        """Have one event sealed and stored by the database; None where that is not to be, and nothing was done.
+
+        Raises:
+            ConflictError: its `event_id` is in the log already.
+            psycopg.Error: as `store`.
+        """
+        known, connection = self._known, self._session.connection
+        made = plain_parameters(wanted, known, now=self._clock.now(), is_lazy=is_lazy)
+        if made is None:
+            return None
+        self._session.end_transaction()
+        parameters, after = made
+        try:
+            with connection.pipeline() as pipeline:
+                found = connection.execute(CALL, parameters)
+                if is_lazy:
+                    pipeline.sync()  # the end of its transaction
+                    connection.execute(WAIT)
+        except psycopg.errors.UniqueViolation as error:
+            known.move_to(None)
+            raise _conflict(error) from error
+        row = found.fetchone()
+        if row is None:
+            known.move_to(None)
+            return None
+        seq, prev, ts, clock = row
+        event, line = wanted.prepared[0].sealed(seq=seq, prev=digest_text(prev), ts=ts, clock=clock)
+        stored = Stored(Head(seq - 1, digest_text(prev)), Fold(Head(seq, line_digest(line), ts), self._run_known))
+        stored.take(event, line, stored.fold.head.digest)
+        stored.fold.changed[after.run_id] = replace(after, version=seq, updated_at=ts)
+        known.move_to(None)
+        self._remember(stored)
+        return stored
 
     def store(self, stored: Stored, *, has_lock: bool, is_lazy: bool = False) -> None:
         """Send all of it and commit; it is on the device when this returns.
@@ -214,9 +276,7 @@ class Writer:
         except psycopg.errors.UniqueViolation as error:
             self._session.end_transaction()
             known.move_to(None)
-            if error.diag.constraint_name == "facts_event_id":
-                raise ConflictError(f"an event is in the log already: {error.diag.message_detail}") from error
-            raise HeadMovedError from error  # its seq is taken, though the head was not moved
+            raise _conflict(error) from error
         known.facets |= fold.facets.keys() - known.doubled_facets
         self._remember(stored)
 
@@ -239,9 +299,20 @@ class Writer:
             event, line = one.sealed(seq=seq, prev=prev, ts=ts, clock=clock)
             prev = line_digest(line)
             stored.fold.take(event, line, digest=prev, said=(one.facet, one.body, one.question))
-            stored.events.append(event)
-            stored.lines.append(line)
-            stored.digests.append(prev)
+            stored.take(event, line, prev)
+        return stored
+
+    def _found(self, wanted: Wanted, answers: list[tuple[Any, ...]]) -> Stored | None:
+        """The events as they are in the log, if these are just the ones that were to be appended."""
+        if len(answers) != len(wanted.prepared):
+            return None
+        stored = Stored(Head(), Fold(Head(), self._run_known), is_there=True)
+        for prepared, (line,) in zip(wanted.prepared, answers, strict=True):
+            event: dict[str, Any] = decode(bytes(line)) or {}
+            place = {"seq": event["seq"], "prev": event["prev"], "ts": event["ts"], "clock": event.get("clock")}
+            if prepared.sealed(**place)[1] != line:
+                return None  # somebody else's of the same name
+            stored.take(event, bytes(line), line_digest(bytes(line)))
         return stored
 
     def _run_known(self, run_id: str) -> Run | None:
@@ -252,5 +323,5 @@ class Writer:
         known, fold = self._known, stored.fold
         runs = {**known.runs, **fold.changed} if not fold.accepts_gap else {}
         known.move_to(fold.head)
-        known.runs = dict(runs)
+        known.see(runs)
         known.policies |= {digest for digest, version in fold.policies if version == SCHEMA_VERSION}
