@@ -110,8 +110,7 @@ class PostgresLedger:
             policies={digest: Prepared(policy_draft(one, actor=actor), encode) for digest, one in given.items()},
             expect=expect,
         )
-        stored = self._stored(wanted)
-        return Receipt(tuple(stored.events), (*stored.warnings, *self._session.take_warnings()))
+        return self._stored(wanted)
 
     def leave_marker(self, drafts: Sequence[Mapping[str, Any]]) -> str | None:
         """Best effort: keep an unrecorded REJECT on this machine; its place, None when that failed too."""
@@ -229,7 +228,7 @@ class PostgresLedger:
                     raise failure(error, self.address) from error
                 is_fresh = True
 
-    def _stored(self, wanted: Wanted) -> Stored:
+    def _stored(self, wanted: Wanted) -> Receipt:
         """The events, stored for sure."""
         doubtful: Sequence[str] = ()
         tries = 0
@@ -243,12 +242,12 @@ class PostgresLedger:
                     plain = self._writer.append_plain(wanted, is_lazy=is_lazy)
                     self._contended -= 1
                     if plain is not None:
-                        return plain
+                        return Receipt((plain,), tuple(self._session.take_warnings()))
                     sent = ()
                 stored = self._writer.seal_known(wanted) if knows else self._lock_and_seal(wanted, doubtful)
                 if stored.is_there:
                     self._known.move_to(None)
-                    return stored
+                    return self._receipt(stored)
                 is_lazy = not knows and self._contended > 0 and self._session.waits_here_only
                 sent = [str(event["event_id"]) for event in stored.events[-len(wanted.prepared) :]]
                 self._writer.store(stored, has_lock=not knows, is_lazy=is_lazy)
@@ -268,7 +267,10 @@ class PostgresLedger:
                 if tries >= _TRIES:
                     raise in_doubt(self.address, doubtful[-1]) from error
             else:
-                return stored
+                return self._receipt(stored)
+
+    def _receipt(self, stored: Stored) -> Receipt:
+        return Receipt(tuple(stored.events), (*stored.warnings, *self._session.take_warnings()))
 
     def _lock_and_seal(self, wanted: Wanted, doubtful: Sequence[str]) -> Stored:
         if not doubtful:
@@ -303,11 +305,11 @@ class PostgresLedger:
                     run = view.run(run_id) if run_id is not None else None
                     expect = None if run_id is None else Expectation(run_id, run.version if run is not None else 0)
                     try:
-                        stored = self._stored(Wanted([Prepared(one) for one in drafts], policies={}, expect=expect))
+                        receipt = self._stored(Wanted([Prepared(one) for one in drafts], policies={}, expect=expect))
                     except ConflictError:  # others have gone on: the ids are made anew
                         continue
-                    ids = ", ".join(str(event["event_id"]) for event in stored.events)
-                    self._warnings += [*stored.warnings, f"recorded from {self._notes.place}: {ids}"]
+                    ids = ", ".join(str(event["event_id"]) for event in receipt.events)
+                    self._warnings += [*receipt.warnings, f"recorded from {self._notes.place}: {ids}"]
                     break
                 self._warnings += notes.remove()
         except (OSError, LogError) as error:

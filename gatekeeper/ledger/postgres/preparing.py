@@ -42,9 +42,13 @@ class Prepared:
         self.facet = facet_number(self.body)
         self._between = _between(draft, encode)
 
+    def event(self, *, seq: int, prev: str, ts: str, clock: str | None) -> dict[str, Any]:
+        """The event at its place."""
+        return seal(self.draft, seq=seq, prev=prev, ts=ts, clock=clock)
+
     def sealed(self, *, seq: int, prev: str, ts: str, clock: str | None) -> tuple[dict[str, Any], bytes]:
         """The event at its place, and its line."""
-        event = seal(self.draft, seq=seq, prev=prev, ts=ts, clock=clock)
+        event = self.event(seq=seq, prev=prev, ts=ts, clock=clock)
         if self._between is None:
             return event, encode_line(event)
         parts = []

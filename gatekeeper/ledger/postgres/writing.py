@@ -199,8 +199,8 @@ class Writer:
             self._session.end_transaction()
             raise
 
-    def append_plain(self, wanted: Wanted, *, is_lazy: bool) -> Stored | None:
-        """Have one event sealed and stored by the database; None where that is not to be, and nothing was done.
+    def append_plain(self, wanted: Wanted, *, is_lazy: bool) -> dict[str, Any] | None:
+        """The event, sealed and stored by the database; None where that is not to be, and nothing was done.
 
         Raises:
             ConflictError: its `event_id` is in the log already.
@@ -222,17 +222,13 @@ class Writer:
             known.move_to(None)
             raise _conflict(error) from error
         row = found.fetchone()
+        known.move_to(None)
         if row is None:
-            known.move_to(None)
             return None
         seq, prev, ts, clock = row
-        event, line = wanted.prepared[0].sealed(seq=seq, prev=digest_text(prev), ts=ts, clock=clock)
-        stored = Stored(Head(seq - 1, digest_text(prev)), Fold(Head(seq, line_digest(line), ts), self._run_known))
-        stored.take(event, line, stored.fold.head.digest)
-        stored.fold.changed[after.run_id] = replace(after, version=seq, updated_at=ts)
-        known.move_to(None)
-        self._remember(stored)
-        return stored
+        event = wanted.prepared[0].event(seq=seq, prev=digest_text(prev), ts=ts, clock=clock)
+        known.see({after.run_id: replace(after, version=seq, updated_at=ts)})
+        return event
 
     def store(self, stored: Stored, *, has_lock: bool, is_lazy: bool = False) -> None:
         """Send all of it and commit; it is on the device when this returns.
