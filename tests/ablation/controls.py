@@ -213,6 +213,11 @@ CONTROLS = {
         _no_version_check_in_database,
         "tests/contracts/test_ledger.py::test_a_writer_that_saw_an_older_version_writes_nothing",
     ),
+    "postgres: version check of a plain append": Control(
+        "who decided on an older state writes nothing, sealed by whomever",
+        lambda patch: _other_tables(patch, "AND version = wanted_version", ""),
+        "tests/ledger/test_postgres_appends.py::test_a_plain_append_of_a_run_that_has_moved_writes_nothing",
+    ),
     "postgres: unique event ids": Control(
         "no event is recorded twice",
         _no_unique_event_id,

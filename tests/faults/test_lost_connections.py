@@ -24,8 +24,8 @@ from tests.ledger.wire import Wire
 
 pytestmark = pytest.mark.server
 
-STORING = b"put_events"
-"""In what a client sends when it stores events, with its commit."""
+STORING = {"one": b"put_events", "locked": b"put_events", "lazy": b"put_events", "plain": b"append_plain"}
+"""In what a client sends when it stores events, with its commit, by the way that an append goes."""
 
 LOCKING = b"lock_log"
 
@@ -50,14 +50,22 @@ def assert_once(database: Database, *event_ids: str) -> None:
 
 
 def prepared(ledger: PostgresLedger, trip: str) -> None:
-    """Record a first event, and have the next append go this way: in `one` round trip, `locked` or `lazy`."""
+    """Record a first event, and have the next append go this way.
+
+    In `one` round trip; `locked`; `lazy`, the same without waiting under the lock; `plain`, sealed by the database.
+    """
     ledger.append([decision()], expect=Expectation("r", 0), actor="t")
     ledger._contended = 0 if trip == "one" else 9
     ledger.view().run("r")
-    ledger._session.waits_here_only = trip == "lazy"
+    ledger._session.waits_here_only = trip in {"lazy", "plain"}
 
 
-TRIPS = ["one", "locked", "lazy"]
+def second(trip: str) -> dict[str, Any]:
+    """The next event; a plain append is one of a kind that the log has."""
+    return decision(number=2) if trip == "plain" else decision(stage="SHADOW")
+
+
+TRIPS = [*STORING]
 
 
 @pytest.mark.parametrize("trip", TRIPS)
@@ -68,10 +76,10 @@ def test_a_connection_cut_in_the_commit_records_the_event_once(
     """Whether or not the server had committed: the writer asks, and appends anew only what is not there."""
     ledger = pg_log.ledger(url=wire.url(pg_log.url))
     prepared(ledger, trip)
-    wire.cut_at(way, STORING)
-    receipt = ledger.append([decision(stage="SHADOW")], expect=Expectation("r", 1), actor="t")
+    wire.cut_at(way, STORING[trip])
+    receipt = ledger.append([second(trip)], expect=Expectation("r", 1), actor="t")
     assert (wire.cuts, receipt.events[0]["seq"]) == (1, 2)
-    assert_once(pg_log, "r:DRY_RUN", "r:SHADOW")
+    assert_once(pg_log, "r:DRY_RUN", second(trip)["event_id"])
 
 
 @pytest.mark.parametrize("trip", ["locked", "lazy"])
@@ -80,9 +88,9 @@ def test_a_connection_cut_while_the_log_is_locked_changes_nothing(trip: str, wir
     ledger = pg_log.ledger(url=wire.url(pg_log.url))
     prepared(ledger, trip)
     wire.cut_at("after", LOCKING)
-    ledger.append([decision(stage="SHADOW")], expect=Expectation("r", 1), actor="t")
+    ledger.append([second(trip)], expect=Expectation("r", 1), actor="t")
     assert wire.cuts == 1
-    assert_once(pg_log, "r:DRY_RUN", "r:SHADOW")
+    assert_once(pg_log, "r:DRY_RUN", second(trip)["event_id"])
 
 
 @pytest.mark.parametrize("trip", TRIPS)
@@ -90,16 +98,16 @@ def test_a_statement_that_arrives_late_does_nothing(trip: str, wire: Wire, pg_lo
     """It was lost sight of, is not there when the writer asks, and reaches the server after the event was recorded."""
     ledger = pg_log.ledger(url=wire.url(pg_log.url))
     prepared(ledger, trip)
-    wire.cut_at("held", STORING)
-    if trip == "one":
-        ledger.append([decision(stage="SHADOW")], expect=Expectation("r", 1), actor="t")
+    wire.cut_at("held", STORING[trip])
+    if trip in {"one", "plain"}:
+        ledger.append([second(trip)], expect=Expectation("r", 1), actor="t")
         wire.deliver()
     else:  # the old transaction has the log's lock: nobody can ask before it has ended
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("gatekeeper.ledger.postgres.writing._SILENT_FOR", "200ms")
-            ledger.append([decision(stage="SHADOW")], expect=Expectation("r", 1), actor="t")
+            ledger.append([second(trip)], expect=Expectation("r", 1), actor="t")
         wire.deliver()
-    assert_once(pg_log, "r:DRY_RUN", "r:SHADOW")
+    assert_once(pg_log, "r:DRY_RUN", second(trip)["event_id"])
 
 
 @pytest.mark.parametrize("trip", TRIPS)
@@ -108,16 +116,16 @@ def test_nobody_left_to_ask_is_told_as_in_doubt(way: str, trip: str, wire: Wire,
     """Neither recorded nor not recorded may be claimed; asking again later records nothing twice."""
     ledger = pg_log.ledger(url=wire.url(pg_log.url))
     prepared(ledger, trip)
-    wire.cut_at(way, STORING)
+    wire.cut_at(way, STORING[trip])
     wire.is_up = False
-    with pytest.raises(LedgerUnreachableError, match="r:SHADOW is recorded, or nothing of it is") as caught:
-        ledger.append([decision(stage="SHADOW")], expect=Expectation("r", 1), actor="t")
+    with pytest.raises(LedgerUnreachableError, match="is recorded, or nothing of it is") as caught:
+        ledger.append([second(trip)], expect=Expectation("r", 1), actor="t")
     assert caught.value.exit_code == 69
-    assert "gatekeeper explain r:SHADOW" in caught.value.remedy
+    assert f"gatekeeper explain {second(trip)['event_id']}" in caught.value.remedy
     wire.is_up = True
-    is_there = ledger.view().event("r:SHADOW") is not None
+    is_there = ledger.view().event(second(trip)["event_id"]) is not None
     assert is_there == (way == "after")
-    assert_once(pg_log, "r:DRY_RUN", *["r:SHADOW"] * is_there)
+    assert_once(pg_log, "r:DRY_RUN", *[second(trip)["event_id"]] * is_there)
 
 
 @pytest.mark.parametrize("what", ["view", "append"])
@@ -162,9 +170,9 @@ def test_what_was_told_survives_a_crash_of_the_server(trip: str, tmp_path: Path)
         ledger = PostgresLedger(address_of(url), clock=StepClock(), state_directory=str(tmp_path))
         with closing(ledger):
             prepared(ledger, trip)
-            ledger.append([decision(stage="SHADOW")], expect=Expectation("r", 1), actor="t")
+            ledger.append([second(trip)], expect=Expectation("r", 1), actor="t")
             server.crash()
-            assert [event["event_id"] for event, _ in ledger.read()] == ["r:DRY_RUN", "r:SHADOW"]
+            assert [event["event_id"] for event, _ in ledger.read()] == ["r:DRY_RUN", second(trip)["event_id"]]
 
 
 def test_what_is_not_on_the_device_yet_is_not_read(pg_log: Database, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from gatekeeper.ledger.address import address_of
 from gatekeeper.ledger.head import Head
 from gatekeeper.ledger.postgres import rows, writing
 from gatekeeper.ledger.postgres.fold import Fold
+from gatekeeper.ledger.postgres.ledger import PostgresLedger
 from gatekeeper.ledger.postgres.preparing import Prepared
 from gatekeeper.ledger.postgres.writing import Wanted
 from gatekeeper.model.canonical import GENESIS_DIGEST, canonical_bytes
@@ -42,6 +43,88 @@ def test_a_line_sealed_in_parts_is_the_line_sealed_as_a_whole(draft: dict[str, A
     whole = seal(draft, **place)
     for encode in (canonical_bytes, bulk_canonical_bytes):
         assert Prepared(draft, encode).sealed(**place) == (whole, encode_line(whole))
+
+
+@given(draft=st.dictionaries(NAMES, JSON, max_size=8), clock=st.none() | st.just("2026-01-01T00:00:00Z"))
+def test_the_parts_around_a_place_make_the_line(draft: dict[str, Any], clock: str | None) -> None:
+    """What the database puts together is the canonical line, with and without a clock that is behind."""
+    draft = {**draft, "kind": "action", "event_id": "r:action#1"}
+    parts = Prepared(draft).around_place()
+    if parts is None:
+        assert b'"seq":' in encode_line(draft)
+        return
+    start, before, behind_prev, behind_seq, end = parts
+    told = b"" if clock is None else b'"clock":"%s",' % clock.encode()
+    prev, ts = b"0" * 64, b"2026-02-18T01:00:10.000000Z"
+    line = start + told + before + prev + behind_prev + b"7" + behind_seq + ts + end
+    place: dict[str, Any] = {"seq": 7, "prev": GENESIS_DIGEST, "ts": ts.decode(), "clock": clock}
+    assert line == encode_line(seal(draft, **place))
+
+
+@pytest.fixture
+def plain_log(pg_log: Database, monkeypatch: pytest.MonkeyPatch) -> Database:
+    """A log in which nothing may take another way than the plain one."""
+    first = pg_log.ledger()
+    first.append([decision()], expect=None, actor="t")
+    monkeypatch.setattr(writing.Writer, "lock_and_seal", lambda *_given: pytest.fail("the log was locked"))
+    return pg_log
+
+
+def plainly(database: Database) -> PostgresLedger:
+    """A ledger that has read the run, recorded its facet, and finds others waiting."""
+    ledger = database.ledger()
+    ledger.view().run("r")
+    ledger._known.facets |= {number for (number,) in database.rows("SELECT id FROM gatekeeper.facets")}
+    ledger._contended = 9
+    return ledger
+
+
+@server
+def test_a_plain_append_leaves_the_rows_that_a_fold_leaves(plain_log: Database) -> None:
+    """Sealed by the database, folded by us: line, state and facts are those of any other append."""
+    ledger = plainly(plain_log)
+    receipt = ledger.append([decision(number=2)], expect=Expectation("r", 1), actor="t")
+    ledger.append([decision(number=3)], expect=Expectation("r", 2), actor="t")
+    assert json.loads(plain_log.lines()[1]) == receipt.events[0]
+    assert plain_log.lines()[1] == encode_line(receipt.events[0])
+    view = ledger.view()
+    runs, facts = list(view.runs()), plain_log.rows("SELECT * FROM gatekeeper.facts ORDER BY seq")
+    assert (runs[0].version, runs[0].last_event_id) == (3, "r:DRY_RUN#3")
+    assert list(ledger.rebuild().runs()) == runs
+    assert plain_log.rows("SELECT * FROM gatekeeper.facts ORDER BY seq") == facts
+
+
+@server
+def test_a_plain_append_keeps_the_reading_of_a_clock_that_is_behind(plain_log: Database) -> None:
+    """A writer that waited read its clock before others had theirs: `ts` never runs back, the reading is kept."""
+    ledger = plainly(plain_log)
+    plain_log.clock.advance(-0.5)
+    event = ledger.append([decision(number=2)], expect=Expectation("r", 1), actor="t").events[0]
+    assert event["ts"] == "2026-02-18T01:00:10.000000Z"
+    assert "2026-02-18T01:00:09.500000Z" <= event["clock"] < event["ts"]
+    assert plain_log.lines()[1] == encode_line(event)
+
+
+@server
+def test_a_clock_that_is_far_behind_is_no_plain_matter(pg_log: Database) -> None:
+    """People are told of it, which the database cannot do: the append goes the other way."""
+    pg_log.ledger().append([decision()], expect=None, actor="t")
+    ledger = plainly(pg_log)
+    pg_log.clock.advance(-61)
+    receipt = ledger.append([decision(number=2)], expect=Expectation("r", 1), actor="t")
+    assert (receipt.events[0]["seq"], receipt.events[0]["clock"]) == (2, "2026-02-18T00:59:09.000000Z")
+    assert [warning for warning in receipt.warnings if "ahead of this clock" in warning]
+
+
+@server
+def test_a_plain_append_of_a_run_that_has_moved_writes_nothing(pg_log: Database) -> None:
+    """The version is compared where the log is locked."""
+    pg_log.ledger().append([decision()], expect=None, actor="t")
+    ledger = plainly(pg_log)
+    pg_log.ledger().append([stop()], expect=None, actor="t")
+    with pytest.raises(ConflictError):
+        ledger.append([decision(number=2)], expect=Expectation("r", 1), actor="t")
+    assert len(pg_log.lines()) == 2
 
 
 @server
