@@ -6,7 +6,7 @@ from gatekeeper.render.answer import list_of, mapping_of
 from gatekeeper.render.as_json import event_document
 from gatekeeper.render.page import BAD, GOOD, HELD, Column, Fields, Lines, Page, Row, Table
 from gatekeeper.render.runs import HISTORY_COLUMNS, REASONS, history_row
-from gatekeeper.render.sentences import value_text
+from gatekeeper.render.sentences import place_text, value_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -128,7 +128,8 @@ def verify_page(report: Mapping[str, Any]) -> Page:
 
 def head_page(head: Mapping[str, Any]) -> Page:
     """The log's head: any flat document, such as `log`, `seq`, `digest`, `ts`, `size_bytes`."""
-    pairs = [(key.replace("_", " "), _some(value)) for key, value in head.items()]
+    texts = {key: [place_text(value)] if key == "log" else _some(value) for key, value in head.items()}
+    pairs = [(key.replace("_", " "), text) for key, text in texts.items()]
     return Page(f"head of the log: seq {value_text(head.get('seq'))}", [Fields(pairs, code=True)], document=head)
 
 
@@ -146,7 +147,7 @@ def _gap(gap: Mapping[str, Any]) -> str:
 def _place(line: Mapping[str, Any]) -> str:
     source = line.get("source")
     number = value_text(line.get("line"))
-    return f"line {number}" if source is None else f"{value_text(source)}:{number}"
+    return f"line {number}" if source is None else f"{place_text(source)}:{number}"
 
 
 def _some(value: Any) -> list[str]:

@@ -113,6 +113,11 @@ def value_text(value: Any) -> str:
     return text if len(text) <= _LONGEST_VALUE else text[:_LONGEST_VALUE] + "..."
 
 
+def place_text(value: Any) -> str:
+    """Where something is: a path or an address is of no use when it is cut."""
+    return mask_text(value) if isinstance(value, str) else value_text(value)
+
+
 def time_text(value: Any) -> str:
     """A time as it stands in tables: without a fraction of nothing but zeros, otherwise as logged."""
     text = value_text(value)

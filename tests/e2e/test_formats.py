@@ -123,6 +123,16 @@ def _proof(desk: Desk) -> list[str]:
     return ["log", "check-proof", "proof", "--public-key", "key.pub"]
 
 
+def _exported(desk: Desk) -> list[str]:
+    desk.begin_at("CANARY_10")
+    assert desk.gate("log", "export", "--to", "copy.ndjson").code == 0
+    return ["log", "export", "--to", "copy.ndjson"]
+
+
+def _imported(desk: Desk) -> list[str]:
+    return ["log", "import", _exported(desk)[-1]]
+
+
 SCENES: dict[str, tuple[tuple[str, ...], Prepare, int, bytes]] = {
     "accept": (("check",), _check(HEALTHY), 0, b"[OK] r-41"),
     "reject": (("check",), _check(HARMFUL), 1, b"[STOP] r-41"),
@@ -157,6 +167,8 @@ SCENES: dict[str, tuple[tuple[str, ...], Prepare, int, bytes]] = {
     "log-archive": (("log", "archive"), _sealed, 0, b"1 segment archived"),
     "log-prune": (("log", "prune"), _prunable, 0, b"1 segment removed"),
     "log-rebuild": (("log", "rebuild"), _after_hold("log", "rebuild"), 0, b"state rebuilt from the log"),
+    "log-export": (("log", "export"), _exported, 0, b"nothing new to export"),
+    "log-import": (("log", "import"), _imported, 0, b"nothing new"),
     "log-checkpoint": (("log", "checkpoint"), _signed, 0, b"gatekeeper/decision.ndjson\n3\n"),
     "log-prove": (("log", "prove"), _proven, 0, b"c2sp.org/tlog-proof@v1\n"),
     "log-check-proof": (("log", "check-proof"), _proof, 0, b"proven: this is line 3 of the 3"),
@@ -172,9 +184,9 @@ def _formats(path: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def test_every_command_that_answers_in_formats_has_a_scene() -> None:
-    """A new command is not left out here."""
+    """A new command is not left out here; tests/cli/test_migrate.py has the one that needs a database."""
     declared = {command.path for command in tables.every() if any(o.name == "output" for o in command.options)}
-    assert {path for path, _, _, _ in SCENES.values()} == declared
+    assert {path for path, _, _, _ in SCENES.values()} == declared - {("log", "migrate")}
 
 
 @pytest.mark.parametrize("name", SCENES)

@@ -290,6 +290,14 @@ def test_policy_check_names_file_line_and_pointer() -> None:
     assert shown(loads) == ["p.json loads: 0 errors, 0 warnings", "  policy id  x"]
 
 
+def test_the_name_of_a_log_is_not_cut() -> None:
+    """A branch or a file whose end is missing cannot be typed again."""
+    log = f"git+file:///{'a' * 90}/team.git#gatekeeper-log"
+    assert log in "\n".join(shown(head_page({"log": log, "seq": 1}), Layout(80)))
+    page = replay_page([], damaged=[{"source": log, "line": 3, "problem": "no JSON"}])
+    assert f"{log}:3: no JSON" in " ".join("\n".join(shown(page, Layout(80))).split())
+
+
 def test_the_head_can_be_noted_elsewhere() -> None:
     """Digest whole, on one line."""
     head = {"log": "a.ndjson", "seq": 11, "digest": "sha256:" + "a" * 64}
