@@ -162,6 +162,25 @@ BEGIN
   RETURN NEXT;
 END
 $body$;
+-- the same where others wait for the log: it is given back first, then this call waits for the device
+CREATE PROCEDURE gatekeeper.append_plain_lazily(
+  parts bytea[], moment bigint, wanted_run text, wanted_version bigint,
+  new_state text, new_live boolean, body_before text, body_behind text,
+  new_facet bigint, new_experiment text, new_variant text, new_actor text, new_event_id text, new_question bigint,
+  INOUT new_seq bigint, INOUT prev bytea, INOUT new_ts text, INOUT clock text
+) LANGUAGE plpgsql AS $body$
+BEGIN
+  SELECT a.new_seq, a.prev, a.new_ts, a.clock INTO new_seq, prev, new_ts, clock
+  FROM gatekeeper.append_plain(
+    parts, moment, wanted_run, wanted_version, new_state, new_live, body_before, body_behind,
+    new_facet, new_experiment, new_variant, new_actor, new_event_id, new_question, true
+  ) AS a;
+  COMMIT;
+  IF new_seq IS NOT NULL THEN
+    PERFORM pg_logical_emit_message(true, 'gatekeeper', '');
+  END IF;
+END
+$body$;
 """
 
 GRANTS = f"""

@@ -43,7 +43,8 @@ MIGRATIONS = (
         3,
         "index over the events",
         INDEX,
-        "DROP FUNCTION gatekeeper.append_plain, gatekeeper.time_text; DROP TABLE gatekeeper.facts, gatekeeper.facets;",
+        "DROP PROCEDURE gatekeeper.append_plain_lazily; DROP FUNCTION gatekeeper.append_plain, gatekeeper.time_text; "
+        "DROP TABLE gatekeeper.facts, gatekeeper.facets;",
     ),
 )
 

@@ -19,16 +19,22 @@ if TYPE_CHECKING:
     from gatekeeper.ledger.postgres.writing import Wanted
     from gatekeeper.model.run import Run
 
-CALL = (
-    "SELECT * FROM gatekeeper.append_plain(ARRAY[%b::bytea, %b::bytea, %b::bytea, %b::bytea, %b::bytea], %s::bigint, "
-    "%s, %s::bigint, %s, %s, %s, %s, %s::bigint, %s, %s, %s, %s, %s::bigint, %s)"
+_GIVEN = (
+    "ARRAY[%b::bytea, %b::bytea, %b::bytea, %b::bytea, %b::bytea], %s::bigint, "
+    "%s, %s::bigint, %s, %s, %s, %s, %s::bigint, %s, %s, %s, %s, %s::bigint"
 )
+APPEND = f"SELECT * FROM gatekeeper.append_plain({_GIVEN}, false)"  # noqa: S608 - our own text
+"""Gives `seq`, digest of the line before, `ts` and `clock`, or no row."""
+
+APPEND_LAZILY = f"CALL gatekeeper.append_plain_lazily({_GIVEN}, NULL, NULL, NULL, NULL)"
+"""The same, NULL for no row: a transaction that does not wait, and one that waits for the device, in one call."""
+
 _MARK = "\x7f when it is sealed \x7f"
 _SLOT = 3  # experiment, variant, whether simulated; behind them whether the run is live
 
 
-def plain_parameters(wanted: Wanted, known: Known, *, now: int, is_lazy: bool) -> tuple[tuple[Any, ...], Run] | None:
-    """What `CALL` takes, and the run after the event but for its place; None where the append is not plain.
+def plain_parameters(wanted: Wanted, known: Known, *, now: int) -> tuple[tuple[Any, ...], Run] | None:
+    """What `APPEND` takes, and the run after the event but for its place; None where the append is not plain.
 
     Args:
         now: the clock's reading.
@@ -52,5 +58,5 @@ def plain_parameters(wanted: Wanted, known: Known, *, now: int, is_lazy: bool) -
     texts = text_of(draft, "experiment_id"), text_of(draft, "variant_id"), text_of(draft, "actor")
     return (
         *parts, now, before.run_id, before.version, after.state.value, after.is_live, *body, prepared.facet,
-        *texts, draft["event_id"], prepared.question, is_lazy,
+        *texts, draft["event_id"], prepared.question,
     ), after  # fmt: skip

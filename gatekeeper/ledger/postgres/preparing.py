@@ -7,6 +7,7 @@ bytes that are encoded already, and to digest them.
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from hashlib import sha256
 
 from gatekeeper.ledger.projection_index import said_of
@@ -98,5 +99,5 @@ def _between(draft: Mapping[str, Any], encode: Encode) -> list[bytes] | None:
     groups: list[dict[str, Any]] = [{} for _ in range(len(_PLACED) + 1)]
     for name, value in draft.items():
         if name != "event_id":
-            groups[sum(name > placed for placed in _PLACED)][name] = value
-    return [encode(group)[1:-1] for group in groups]
+            groups[bisect_left(_PLACED, name)][name] = value
+    return [encode(group)[1:-1] if group else b"" for group in groups]

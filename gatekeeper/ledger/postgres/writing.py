@@ -12,7 +12,7 @@ from gatekeeper.ledger.postgres import rows
 from gatekeeper.ledger.postgres.driver import psycopg
 from gatekeeper.ledger.postgres.durability import WAIT
 from gatekeeper.ledger.postgres.fold import Fold
-from gatekeeper.ledger.postgres.plain import CALL, plain_parameters
+from gatekeeper.ledger.postgres.plain import APPEND, APPEND_LAZILY, plain_parameters
 from gatekeeper.ledger.postgres.rows import digest_text
 from gatekeeper.ledger.postgres.session import HOLDER_SECONDS
 from gatekeeper.ledger.projection_fold import ACCEPT_GAP
@@ -207,23 +207,19 @@ class Writer:
             psycopg.Error: as `store`.
         """
         known, connection = self._known, self._session.connection
-        made = plain_parameters(wanted, known, now=self._clock.now(), is_lazy=is_lazy)
+        made = plain_parameters(wanted, known, now=self._clock.now())
         if made is None:
             return None
         self._session.end_transaction()
         parameters, after = made
         try:
-            with connection.pipeline() as pipeline:
-                found = connection.execute(CALL, parameters)
-                if is_lazy:
-                    pipeline.sync()  # the end of its transaction
-                    connection.execute(WAIT)
+            found = connection.execute(APPEND_LAZILY if is_lazy else APPEND, parameters)
         except psycopg.errors.UniqueViolation as error:
             known.move_to(None)
             raise _conflict(error) from error
         row = found.fetchone()
         known.move_to(None)
-        if row is None:
+        if row is None or row[0] is None:
             return None
         seq, prev, ts, clock = row
         event = wanted.prepared[0].event(seq=seq, prev=digest_text(prev), ts=ts, clock=clock)
