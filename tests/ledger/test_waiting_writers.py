@@ -75,12 +75,17 @@ def test_what_others_recorded_under_ones_id_is_not_ones_receipt(tmp_path: Path) 
 
 
 class Haunted(Patient):
-    """Finds an answer to an older request in its pipe."""
+    """Finds an answer to an older request in its pipe, before anybody knows that it waits."""
+
+    is_haunted = True
 
     def wait_readable(self, descriptor: int, seconds: float) -> bool:
-        """Before it waits."""
+        """At its first look."""
+        if not self.is_haunted:
+            return super().wait_readable(descriptor, seconds)
+        self.is_haunted = False
         os.write(descriptor, answer_of(0, [(99, "sha256:" + "0" * 64, "2026-02-18T01:00:00.000000Z")]))
-        return super().wait_readable(descriptor, seconds)
+        return FileOps.wait_readable(self, descriptor, seconds)
 
 
 def test_an_answer_to_an_older_request_is_not_heard(tmp_path: Path) -> None:
