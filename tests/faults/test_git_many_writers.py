@@ -20,7 +20,7 @@ from gatekeeper.ledger.git.cache import Cache
 from gatekeeper.ledger.git.mirror import Mirror
 from gatekeeper.ledger.git.repository import Repository
 from gatekeeper.ledger.git.running import Running
-from gatekeeper.orchestrator import gate
+from tests.faults.writers import Telling, fork_all, moves_of, told_in
 from tests.lab.git import Bare, alone
 from tests.orchestrator.desk import Desk
 
@@ -61,14 +61,7 @@ def body(number: int, team: Bare, directory: Path, barrier: int, random: Random)
     """One writer: a run of its own through two stages, and with all others at once the steps of one that they share."""
     machine = directory / (f"machine-{number}" if number % 2 else "machine")  # odd ones begin with nothing
     desk = Desk(directory / "unused", another=lambda clock: team.ledger(clock=clock, cache=machine))
-    desk.counter = 1000 * number  # evidence of its own
-    told = os.open(directory / f"told-{number}", os.O_WRONLY | os.O_CREAT)
-
-    def check(stage: str, run_id: str, experiment_id: str) -> None:
-        question = desk.question(stage, run_id=run_id, experiment_id=experiment_id)
-        answer = gate.ask(question, ledger=desk.ledger, clock=desk.clock)
-        if not answer.is_recorded:
-            os.write(told, answer.event["event_id"].encode() + b"\n")
+    check = Telling(number, desk, directory).check
 
     os.read(barrier, 1)  # until the other end is closed
     if number < KILLED:
@@ -77,26 +70,6 @@ def body(number: int, team: Bare, directory: Path, barrier: int, random: Random)
         check(stage, f"own-{number}", f"exp-{number}")
         with contextlib.suppress(InputRefusedError):  # the run has passed the stage
             check(stage, "shared", "shared")
-
-
-def fork_all(team: Bare, directory: Path) -> list[int]:
-    """Start all writers at one moment; how each of them ended."""
-    reading, writing = os.pipe()
-    children = []
-    for number in range(WRITERS):
-        child = os.fork()
-        if child == 0:
-            code = 3
-            try:
-                os.close(writing)
-                body(number, team, directory, reading, Random(number))
-                code = 0
-            finally:
-                os._exit(code)
-        children.append(child)
-    os.close(reading)
-    os.close(writing)
-    return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
 
 
 @pytest.mark.slow
@@ -110,8 +83,9 @@ def test_no_line_is_lost_torn_or_doubled_and_each_run_moves_once(
     team.git("config", "receive.denyNonFastForwards", "true")
     desk = Desk(tmp_path / "unused", another=lambda clock: team.ledger(clock=clock, cache=tmp_path / "first"))
     desk.walk("DRY_RUN", run_id="first", experiment_id="first")
-    ends = fork_all(team, tmp_path)
-    killed = [number for number, end in enumerate(ends) if end == -signal.SIGKILL]
+    ends = fork_all(WRITERS, lambda number, barrier: body(number, team, tmp_path, barrier, Random(number)))
+    killed = [number for number, end in enumerate(ends) if os.WIFSIGNALED(end)]
+    assert {os.WTERMSIG(ends[number]) for number in killed} == {signal.SIGKILL}
     assert set(killed) <= set(range(KILLED))
     assert len(killed) >= KILLED // 3
     assert [number for number, end in enumerate(ends) if number not in killed and end != 0] == []
@@ -121,14 +95,11 @@ def test_no_line_is_lost_torn_or_doubled_and_each_run_moves_once(
     assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
     ids = Counter(event["event_id"] for event in events)
     assert [event_id for event_id, count in ids.items() if count != 1] == []
-    told = [line for found in tmp_path.glob("told-*") for line in found.read_text().split("\n")[:-1]]
+    told = told_in(tmp_path)
     assert len(told) >= (WRITERS - KILLED) * len(STAGES)
     assert [event_id for event_id, count in Counter(told).items() if count != 1 or ids[event_id] != 1] == []
-    moves = Counter(
-        (event["run_id"], event["stage"])
-        for event in events
-        if event["kind"] == "decision" and event["state_transition"]["from"] != event["state_transition"]["to"]
-    )
+    assert {event["decision"]["verdict"] for event in events if event["kind"] == "decision"} == {"ACCEPT"}
+    moves = moves_of(events)
     assert [move for move, count in moves.items() if count != 1] == []
     assert [moves["shared", stage] for stage in STAGES] == [1, 1]
     assert [number for number in range(KILLED, WRITERS) if moves[f"own-{number}", STAGES[-1]] != 1] == []

@@ -15,9 +15,8 @@ import pytest
 
 from gatekeeper.errors import InputRefusedError
 from gatekeeper.ledger.ndjson import NdjsonLedger
-from gatekeeper.orchestrator import gate
 from tests.faults.faulty_ops import FaultyOps, killed_after, killed_before, killed_within
-from tests.faults.writers import fork_all
+from tests.faults.writers import Telling, fork_all, moves_of, told_in
 from tests.ledger.segments import all_events, files_in_order, lose_state
 from tests.orchestrator.desk import Desk
 
@@ -36,14 +35,7 @@ def body(number: int, path: Path, barrier: int, random: Random) -> None:
         ops.at, ops.fault = random.randrange(1, 400), random.choice(KILLS)
     desk = Desk(path)
     desk.ledger = NdjsonLedger(str(path), clock=desk.clock, ops=ops, rotate_bytes=ROTATE_BYTES)
-    desk.counter = 1000 * number  # evidence of its own
-    told = os.open(path.parent / f"told-{number}", os.O_WRONLY | os.O_CREAT)
-
-    def check(stage: str, run_id: str, experiment_id: str) -> None:
-        question = desk.question(stage, run_id=run_id, experiment_id=experiment_id)
-        answer = gate.ask(question, ledger=desk.ledger, clock=desk.clock)
-        if not answer.is_recorded:
-            os.write(told, answer.event["event_id"].encode() + b"\n")
+    check = Telling(number, desk, path.parent).check
 
     os.read(barrier, 1)  # until the other end is closed
     ops.arm()
@@ -71,16 +63,10 @@ def test_no_line_is_lost_torn_or_doubled_and_each_run_moves_once(tmp_path: Path)
     assert len(files_in_order(path)) > 3
     events = all_events(path)
     ids = Counter(event["event_id"] for event in events)
-    told = [line for found in path.parent.glob("told-*") for line in found.read_text().split("\n")[:-1]]
+    told = told_in(path.parent)
     assert len(told) >= (WRITERS - KILLED) * ROUNDS * len(STAGES)
     assert [event_id for event_id in told if ids[event_id] != 1] == []
-    moves = Counter(
-        (event["run_id"], event["stage"])
-        for event in events
-        if event["kind"] == "decision"
-        and event["decision"]["verdict"] == "ACCEPT"
-        and event["state_transition"]["from"] != event["state_transition"]["to"]
-    )
+    moves = moves_of(events)
     assert [move for move, count in moves.items() if count != 1] == []
     assert [moves["shared", stage] for stage in STAGES] == [1, 1, 1, 1]
     whole = [f"own-{number}-{turn}" for number in range(KILLED, WRITERS) for turn in range(ROUNDS)]

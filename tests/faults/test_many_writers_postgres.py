@@ -20,10 +20,9 @@ from gatekeeper.errors import InputRefusedError
 from gatekeeper.ledger.address import address_of
 from gatekeeper.ledger.postgres.ledger import PostgresLedger
 from gatekeeper.ledger.postgres.migrating import migrate
-from gatekeeper.orchestrator import gate
 from tests.doubles import StepClock
 from tests.faults.test_many_writers import STAGES
-from tests.faults.writers import fork_all
+from tests.faults.writers import Telling, fork_all, moves_of, told_in
 from tests.lab.postgres import SETTINGS, Postgres
 from tests.ledger.postgres_logs import Database, plain
 from tests.orchestrator.desk import Desk
@@ -74,14 +73,7 @@ def body(number: int, url: str, place: Path, barrier: int) -> None:
     """One writer: runs of its own through four stages, and with all others at once steps of a run that they share."""
     ledger = Killed(address_of(url), clock=StepClock(), state_directory=str(place))
     desk = Desk(place, another=lambda _clock: ledger)
-    desk.counter = 1000 * number  # evidence of its own
-    told = os.open(place / f"told-{number}", os.O_WRONLY | os.O_CREAT)
-
-    def check(stage: str, run_id: str, experiment_id: str) -> None:
-        question = desk.question(stage, run_id=run_id, experiment_id=experiment_id)
-        answer = gate.ask(question, ledger=ledger, clock=desk.clock)
-        if not answer.is_recorded:
-            os.write(told, answer.event["event_id"].encode() + b"\n")
+    check = Telling(number, desk, place).check
 
     ledger.view()
     os.read(barrier, 1)  # until the other end is closed
@@ -110,17 +102,11 @@ def test_no_line_is_lost_or_doubled_and_each_run_moves_once(database: Database, 
     events = desk.events()
     assert [event["seq"] for event in events] == [*range(1, len(events) + 1)]
     ids = Counter(event["event_id"] for event in events)
-    told = [line for found in tmp_path.glob("told-*") for line in found.read_text().split("\n")[:-1]]
+    told = told_in(tmp_path)
     assert len(told) >= (WRITERS - KILLED) * ROUNDS * len(STAGES)
     assert [event_id for event_id in told if ids[event_id] != 1] == []
     assert [event_id for event_id, count in ids.items() if count != 1] == []
-    moves = Counter(
-        (event["run_id"], event["stage"])
-        for event in events
-        if event["kind"] == "decision"
-        and event["decision"]["verdict"] == "ACCEPT"
-        and event["state_transition"]["from"] != event["state_transition"]["to"]
-    )
+    moves = moves_of(events)
     assert [move for move, count in moves.items() if count != 1] == []
     assert [moves["shared", stage] for stage in STAGES] == [1, 1, 1, 1]
     whole = [f"own-{number}-{turn}" for number in range(KILLED, WRITERS) for turn in range(ROUNDS)]
