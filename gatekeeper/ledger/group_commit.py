@@ -9,7 +9,8 @@ from __future__ import annotations
 import sqlite3
 
 from gatekeeper.ledger.group_queue import Answers, first_waiting, take_out
-from gatekeeper.ledger.group_wire import DO_IT_YOURSELF, LEAD, answer_of, handed_in, joined
+from gatekeeper.ledger.group_wire import DO_IT_YOURSELF, LEAD, answer_of, handed_in
+from gatekeeper.ledger.pieces import joined, place_members
 from gatekeeper.ledger.projection_fold import FLUSH_EVENTS, StaleFoldError
 from gatekeeper.model.event import line_digest, seal
 from gatekeeper.model.line import is_chained
@@ -100,7 +101,7 @@ class Group:
             seq, prev, ids = fold.head.seq, fold.head.digest, set[str]()
             for pieces, _, slim in handed.drafts:
                 seq += 1
-                line = joined(pieces, seq=seq, prev=prev, ts=ts)
+                line = joined(pieces, place_members(prev=prev, seq=seq, ts=ts))
                 event = self._decode(line) if slim is None else seal(slim, seq=seq, prev=prev, ts=ts)
                 if event is None or not is_chained(event) or event.get("run_id") != handed.run_id:
                     return None

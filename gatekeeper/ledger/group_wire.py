@@ -8,10 +8,10 @@ handed over: its writer waits for the lock and appends by itself.
 from __future__ import annotations
 
 import json
-import os
 import sys
 
 from gatekeeper.ledger.folded import slim_of
+from gatekeeper.ledger.pieces import pieces_of
 from gatekeeper.ledger.projection_index import said_of
 from gatekeeper.model.canonical import canonical_bytes
 from gatekeeper.model.event import FORMAT_VERSION, seal
@@ -19,13 +19,12 @@ from gatekeeper.model.policy import SCHEMA_VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from gatekeeper.ledger.pieces import Encode
     from gatekeeper.model.exchange import Expectation
     from gatekeeper.model.policy import LoadedPolicy
-
-    Encode = Callable[[object], bytes]
 
 WIRE = 2
 """Version of the form; writers of another one do not understand each other and append by themselves."""
@@ -36,8 +35,9 @@ DO_IT_YOURSELF = "do it yourself"
 LEAD = "lead"
 """Said to one that waits when the holder goes: take the lock."""
 
-_GAPS = ("prev", "seq", "ts")  # in the order of their keys
-_MARK = os.urandom(16).hex()  # stands in the gaps; nobody can have written it into an event
+GAPS = ("prev", "seq", "ts")
+"""Members that only the lock's holder knows, in the order of their keys."""
+
 _LENGTHS = 8  # digits of a frame's two lengths
 _MALFORMED = (ValueError, TypeError, KeyError, IndexError)
 
@@ -60,7 +60,7 @@ class Handed:
         self.run_id: str = header["run_id"]
         self.version: int = header["version"]
         self.policies: list[str] = header["policies"]
-        count = len(_GAPS) + 1
+        count = len(GAPS) + 1
         self.drafts: list[tuple[Sequence[bytes], tuple[Any, ...], Mapping[str, Any] | None]] = [
             (pieces[at * count : (at + 1) * count], ((*facts[:-1], tuple(facts[-1])), question), slim)
             for at, (slim, (facts, question)) in enumerate(header["folded"])
@@ -81,7 +81,7 @@ def frame_of(
         return None  # these are looked up in tables that must be level with the log
     if not drafts or not all("event_id" in draft and draft.get("run_id") == expect.run_id for draft in drafts):
         return None
-    pieces = [piece for draft in drafts for piece in _pieces(draft, encode)]
+    pieces = [piece for draft in drafts for piece in pieces_of(draft, GAPS, encode)]
     try:
         head = _dumps(
             {
@@ -119,14 +119,6 @@ def handed_in(data: bytes) -> list[Handed]:
     except _MALFORMED:  # a writer was killed within its write, or the disk is full
         pass
     return found
-
-
-def joined(pieces: Sequence[bytes], *, seq: int, prev: str, ts: str) -> bytes:
-    """The line of an event from its pieces."""
-    before_prev, before_seq, before_ts, after_ts = pieces
-    parts = (before_prev, b'"prev":"%s"' % prev.encode(), before_seq, b'"seq":%d' % seq, before_ts,
-             b'"ts":"%s"' % ts.encode(), after_ts)  # fmt: skip
-    return b"{" + b",".join(part for part in parts if part) + b"}"
 
 
 def answer_of(number: int, places: Sequence[tuple[int, str, str]] | str) -> bytes:
@@ -170,18 +162,6 @@ def _folded(draft: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, tuple[A
     """
     slim, said = slim_of(draft)
     return (None if slim is None or "resume" in slim else slim), said or said_of(draft)
-
-
-def _pieces(draft: Mapping[str, Any], encode: Encode) -> list[bytes]:
-    """The draft's canonical bytes, without braces, cut where `prev`, `seq` and `ts` will stand."""
-    whole = encode({**draft, "v": FORMAT_VERSION, **dict.fromkeys(_GAPS, _MARK)})
-    pieces, at = [], 1
-    for gap in _GAPS:
-        member = b'"%s":"%s"' % (gap.encode(), _MARK.encode())
-        found = whole.index(member, at)
-        pieces.append(whole[at : found - 1] if found > at else b"")
-        at = found + len(member) + 1
-    return [*pieces, whole[at:-1]]
 
 
 def _cut(data: bytes, lengths: Sequence[int]) -> list[bytes]:

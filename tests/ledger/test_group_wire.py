@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper.ledger.group_wire import answer_of, answers_in, events_at, frame_of, handed_in, joined
+from gatekeeper.ledger.group_wire import answer_of, answers_in, events_at, frame_of, handed_in
+from gatekeeper.ledger.pieces import joined, place_members
 from gatekeeper.ledger.projection_index import said_of
 from gatekeeper.model.canonical import canonical_bytes
 from gatekeeper.model.canonical_bulk import bulk_canonical_bytes
@@ -43,7 +44,9 @@ def test_a_line_joined_by_another_is_the_line_that_its_writer_would_have_written
     assert frame is not None
     (handed,) = handed_in(frame)
     ((pieces, _, _),) = handed.drafts
-    assert joined(pieces, seq=seq, prev=PREV, ts=TS) == encode_line(seal(draft, seq=seq, prev=PREV, ts=TS))
+    assert joined(pieces, place_members(prev=PREV, seq=seq, ts=TS)) == encode_line(
+        seal(draft, seq=seq, prev=PREV, ts=TS)
+    )
 
 
 @given(st.sampled_from(["ACCEPT", "REJECT", "DEGRADE"]), st.integers(0, 3), values)
@@ -53,7 +56,7 @@ def test_what_the_holder_folds_unparsed_is_what_the_line_says(verdict: str, look
     draft = {**draft, "metrics_snapshot": {"metrics": {"m": value}}, "evidence_refs": {"change_id": "CHG-1"}}
     frame = frame_of([draft], expect=Expectation("r", 4), policies=(), reply="x", number=1)
     ((pieces, said, slim),) = handed_in(frame or b"")[0].drafts
-    line = decode(joined(pieces, seq=5, prev=PREV, ts=TS))
+    line = decode(joined(pieces, place_members(prev=PREV, seq=5, ts=TS)))
     assert line is not None
     assert (slim is None) == (verdict == "DEGRADE")
     folded = line if slim is None else seal(slim, seq=5, prev=PREV, ts=TS)
