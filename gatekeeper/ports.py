@@ -203,10 +203,6 @@ class SharedLedger(Ledger, Protocol):
         """Line bytes without newline behind seq *after*, in order; streamed from the ledger itself, never a copy."""
         ...
 
-    def line_digest_at(self, seq: int) -> str | None:
-        """Digest of the line with this seq (`sha256:…`); None when there is none."""
-        ...
-
     def index(self) -> EventIndex | None:
         """The index over its events; None where the lines themselves must be read."""
         ...

@@ -21,6 +21,15 @@ BULK_BYTES = 1 << 18
 _VERDICTS = frozenset({"ACCEPT", "REJECT", "DEGRADE"})
 
 
+def events_in(lines: Iterable[bytes]) -> Iterator[tuple[Mapping[str, Any], bytes]]:
+    """Events with their lines, in order; damaged lines are passed over."""
+    decode = bulk_decoder()
+    for line in lines:
+        event = decode(line)
+        if event is not None:
+            yield event, line
+
+
 def terminated_lines(ops: FileOps, descriptor: int, *, start: int, end: int) -> Iterator[tuple[int, bytes]]:
     """Offset and bytes, without the newline, of every line that is terminated before *end*; blank ones too."""
     for offset, line, is_terminated in lines_in(blocks_between(ops, descriptor, start, end), start):

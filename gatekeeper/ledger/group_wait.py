@@ -5,7 +5,7 @@ from __future__ import annotations
 from gatekeeper.ledger.commit import Turn
 from gatekeeper.ledger.group_queue import ReplyPipe, hand_in, is_queued, new_pipe
 from gatekeeper.ledger.group_wire import DO_IT_YOURSELF, events_at, frame_of
-from gatekeeper.model.canonical import canonical_bytes
+from gatekeeper.model.canonical import canonical_bytes, encoder
 from gatekeeper.model.exchange import ConflictError, Receipt
 
 TYPE_CHECKING = False
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gatekeeper.ledger.following import Follower
-    from gatekeeper.ledger.group_wire import Encode
     from gatekeeper.model.exchange import Expectation
     from gatekeeper.model.policy import LoadedPolicy
     from gatekeeper.ports import LedgerView
@@ -46,11 +45,7 @@ class Waiter:
         if pipe is None:
             return Turn(self._follower.lock())
         self._number += 1
-        encode: Encode = canonical_bytes
-        if is_bulk:
-            from gatekeeper.model.canonical_bulk import bulk_canonical_bytes
-
-            encode = bulk_canonical_bytes
+        encode = encoder(is_bulk=is_bulk)
         frame = frame_of(drafts, expect=expect, policies=policies, reply=pipe.name, number=self._number, encode=encode)
         if frame is None or not hand_in(self._follower.ops, self._follower.path, frame):
             return Turn(self._follower.lock())

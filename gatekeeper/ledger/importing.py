@@ -99,6 +99,19 @@ class Chained:
         return event
 
 
+def parts_of(lines: Iterator[bytes], *, most_bytes: int, most_lines: int | None = None) -> Iterator[list[bytes]]:
+    """The lines, as many together as a part may have; a line that is longer by itself makes one."""
+    part, size = list[bytes](), 0
+    for line in lines:
+        if part and (len(part) == most_lines or size + len(line) > most_bytes):
+            yield part
+            part, size = [], 0
+        part.append(line)
+        size += len(line) + 1
+    if part:
+        yield part
+
+
 def import_lines(read: Callable[[int], Iterator[SourceLine]], target: Target, *, shown: str) -> Imported:
     """Take the lines of a log into *target*, from where that ends.
 
@@ -186,12 +199,12 @@ def _first_difference(
     read: Callable[[int], Iterator[SourceLine]], target: Target, found: _Surveyed, head_seq: int
 ) -> int:
     """The first seq at which both have a line and these are not the same."""
-    ours = {}
+    ours, decode = {}, bulk_decoder()
     own = target.read(start=found.first_seq)
     for _, _, line, is_terminated in read(0):
         if not is_terminated or is_blank(line):
             continue
-        event = bulk_decoder()(line)
+        event = decode(line)
         seq = seq_of(event) if event is not None else None
         while seq is not None and seq not in ours:
             pair = next(own, None)

@@ -112,6 +112,19 @@ def keep_aside(ops: FileOps, path: str, lines: Sequence[bytes]) -> str:
     return place
 
 
+def set_aside(ops: FileOps, path: str, lines: Sequence[bytes]) -> list[str]:
+    """`keep_aside`, if there are any; what people should be told. Raises OSError."""
+    if not lines:
+        return []
+    kept = keep_aside(ops, path, lines)
+    return [f"{len(lines)} lines of {marker_path(path)} are no notes of a REJECT: kept in {kept}"]
+
+
+def recorded_words(path: str, events: Sequence[Mapping[str, Any]]) -> str:
+    """What people should be told of the *events* that notes have become."""
+    return f"recorded from {marker_path(path)}: {', '.join(str(event['event_id']) for event in events)}"
+
+
 def remove(ops: FileOps, path: str) -> None:
     """All notes are in the log."""
     ops.remove(marker_path(path))

@@ -300,14 +300,11 @@ class NdjsonLedger:
             self._follower.replace_failed(error)
             size = self._follower.make_ready(descriptor)
             drafts, bad = markers.to_be_recorded(notes, self._follower.projection().fold)
-        if bad:
-            kept = markers.keep_aside(self._ops, self.path, bad)
-            self._follower.warnings.append(f"{len(bad)} lines of {place} are no notes of a REJECT: kept in {kept}")
+        self._follower.warnings += markers.set_aside(self._ops, self.path, bad)
         if drafts:
             receipt = self._committer.append(descriptor, size, drafts, expect=None, policies=(), actor=actor)
             assert receipt is not None  # nobody has waited
-            ids = ", ".join(str(event["event_id"]) for event in receipt.events)
-            self._follower.warnings += [*receipt.warnings, f"recorded from {place}: {ids}"]
+            self._follower.warnings += [*receipt.warnings, markers.recorded_words(self.path, receipt.events)]
             size = self._ops.size(descriptor)
         markers.remove(self._ops, self.path)
         return size

@@ -1,6 +1,6 @@
 """Notes of a REJECT that a remote ledger could not take: this machine keeps them until its next call can record them.
 
-The files are those of `markers`; here is the lock that one call holds from reading the notes to removing them.
+The files are those of `markers`; here is the lock under which calls of one machine read, add to and remove them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import os
 
 from gatekeeper.ledger import markers
 from gatekeeper.ledger.address import state_path
-from gatekeeper.ledger.fsops import FileOps, close_quietly, make_directories, read_all
+from gatekeeper.ledger.fsops import FileOps, close_quietly, make_directories, read_all, write_durably
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,6 +37,10 @@ class Notes:
     def place(self) -> str:
         """The file of the notes."""
         return markers.marker_path(self._path)
+
+    def recorded_words(self, events: Sequence[Mapping[str, Any]]) -> str:
+        """What people should be told of the *events* that they have become."""
+        return markers.recorded_words(self._path, events)
 
     def exist(self) -> bool:
         """Whether there are any; a place where nobody may look has none."""
@@ -67,7 +71,6 @@ class TakenNotes:
         self._path = path
         self._ops = ops
         self._lock = -1
-        self._bad: list[bytes] = []
 
     def __enter__(self) -> Self:
         self._lock = self._ops.open(f"{self._path}.lock", os.O_RDWR | os.O_CREAT)
@@ -83,18 +86,23 @@ class TakenNotes:
     ) -> None:
         close_quietly(self._ops, self._lock)
 
-    def drafts(self, state: markers.Fold) -> list[dict[str, Any]]:
-        """What the log needs of them, as it is now. Raises OSError."""
-        data = read_all(self._ops, markers.marker_path(self._path)) or b""
-        drafts, self._bad = markers.to_be_recorded(data, state)
-        return drafts
+    def read(self) -> bytes:
+        """What stands there; `markers.to_be_recorded` says what the log needs of it. Raises OSError."""
+        return read_all(self._ops, markers.marker_path(self._path)) or b""
 
-    def remove(self) -> list[str]:
-        """They are in the log; what people should be told. Lines that are no notes are kept aside. Raises OSError."""
-        told = []
-        if self._bad:
-            kept = markers.keep_aside(self._ops, self._path, self._bad)
-            told.append(f"{len(self._bad)} lines of {markers.marker_path(self._path)} are no notes: kept in {kept}")
-        if self._ops.exists(markers.marker_path(self._path)):  # as a rule; another process may have been first
+    def remove(self, data: bytes, bad: Sequence[bytes]) -> list[str]:
+        """What was read as *data* is in the log; what people should be told. Raises OSError.
+
+        What others have added since it was read stays.
+
+        Args:
+            bad: lines of it that are no notes; they are kept aside.
+        """
+        told = markers.set_aside(self._ops, self._path, bad)
+        found, place = self.read(), markers.marker_path(self._path)
+        if found != data:  # nothing of it is left where another process was first
+            if found.startswith(data):
+                write_durably(self._ops, place, found[len(data) :])
+        elif self._ops.exists(place):
             markers.remove(self._ops, self._path)
         return told

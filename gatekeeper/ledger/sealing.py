@@ -5,14 +5,15 @@ from __future__ import annotations
 import sqlite3
 
 from gatekeeper.ledger.projection_fold import StaleFoldError
-from gatekeeper.model.event import encode_line, line_digest, policy_draft, seal
+from gatekeeper.model.canonical import encoder
+from gatekeeper.model.event import line_digest, policy_draft, seal
 from gatekeeper.model.exchange import ConflictError
 from gatekeeper.model.policy import SCHEMA_VERSION
 from gatekeeper.model.times import MICROSECONDS, format_time, parse_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     from gatekeeper.ledger.projection_fold import Fold
@@ -93,11 +94,7 @@ def seal_all(
     Raises:
         ConflictError: an `event_id` is in the log already.
     """
-    encode: Callable[[Mapping[str, Any]], bytes] = encode_line
-    if is_bulk:
-        from gatekeeper.model.canonical_bulk import bulk_canonical_bytes
-
-        encode = bulk_canonical_bytes  # the same bytes
+    encode = encoder(is_bulk=is_bulk)
     head, sealed = fold.head, Sealed()
     unknown = {loaded.digest: loaded for loaded in policies if not fold.has_policy(loaded.digest, SCHEMA_VERSION)}
     ts, clock = time_of(head.ts, now, sealed.warnings)

@@ -7,7 +7,7 @@ import os
 from gatekeeper.errors import LogDamagedError
 from gatekeeper.ledger.appending import append_durably, open_for_appending, unwritable
 from gatekeeper.ledger.fsops import close_quietly, make_directories
-from gatekeeper.ledger.importing import Chained
+from gatekeeper.ledger.importing import Chained, parts_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def take_in(follower: Follower, lines: Iterator[bytes], *, let_go: Callable[[int
     taken = 0
     try:
         make_directories(follower.ops, os.path.dirname(follower.path))
-        for part in _parts(lines):
+        for part in parts_of(lines, most_bytes=PART_BYTES):
             lock = follower.lock()
             try:
                 _append(follower, part)
@@ -67,15 +67,3 @@ def _append(follower: Follower, part: list[bytes]) -> None:
 
 def _nothing() -> None:
     """The state follows when it is next asked for."""
-
-
-def _parts(lines: Iterator[bytes]) -> Iterator[list[bytes]]:
-    part, size = list[bytes](), 0
-    for line in lines:
-        part.append(line)
-        size += len(line) + 1
-        if size >= PART_BYTES:
-            yield part
-            part, size = [], 0
-    if part:
-        yield part

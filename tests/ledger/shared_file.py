@@ -11,7 +11,6 @@ from gatekeeper.ledger.address import Address
 from gatekeeper.ledger.indexing import open_index
 from gatekeeper.ledger.ndjson import NdjsonLedger
 from gatekeeper.ledger.reading import raw_lines
-from gatekeeper.model.event import line_digest
 from gatekeeper.model.exchange import Expectation, Receipt
 from gatekeeper.model.line import stated_seq
 from gatekeeper.model.policy import LoadedPolicy
@@ -72,10 +71,6 @@ class SharedFile:
             is_behind = is_behind or (stated_seq(line) or 0) > after
             if is_behind:
                 yield line
-
-    def line_digest_at(self, seq: int) -> str | None:
-        """As `ports.SharedLedger.line_digest_at`."""
-        return next((line_digest(line) for event, line in self.read(start=seq) if event["seq"] == seq), None)
 
     def index(self) -> EventIndex | None:
         """As `ports.SharedLedger.index`."""

@@ -8,8 +8,8 @@ where somebody else was first it fails, the copy takes over what is new, and all
 from __future__ import annotations
 
 from gatekeeper.errors import LogDamagedError, LogError, StateUnreadableError
-from gatekeeper.ledger import markers
-from gatekeeper.ledger.address import cache_path, state_path
+from gatekeeper.ledger.address import cache_path
+from gatekeeper.ledger.codec import events_in
 from gatekeeper.ledger.fsops import close_quietly
 from gatekeeper.ledger.git.cache import Cache, CacheOps
 from gatekeeper.ledger.git.command import Git
@@ -18,6 +18,7 @@ from gatekeeper.ledger.git.mirror import Mirror
 from gatekeeper.ledger.git.remote import Remote
 from gatekeeper.ledger.git.repository import Repository
 from gatekeeper.ledger.git.storing import Storing
+from gatekeeper.ledger.notes import Notes
 from gatekeeper.ledger.sealing import check_expectation, seal_all
 from gatekeeper.ledger.viewing import Viewer
 from gatekeeper.model.exchange import Receipt
@@ -49,7 +50,7 @@ class GitLedger:
         self.address = address
         self._clock = clock
         self._ops = CacheOps()
-        self._notes_path = state_path(address)
+        self._notes = Notes(address)
         cache = Cache(cache_directory or cache_path(address), self._ops)
         self._git = Git(cache.repository)
         self._remote = Remote(address, self._git)
@@ -76,7 +77,7 @@ class GitLedger:
         self._mirror.follower.settle()
         try:
             self._bring_level()
-            if self._ops.exists(markers.marker_path(self._notes_path)):
+            if self._notes.exist():
                 self._record_notes()
             return self._viewer.view()
         except StateUnreadableError:
@@ -122,23 +123,11 @@ class GitLedger:
 
     def leave_marker(self, drafts: Sequence[Mapping[str, Any]]) -> str | None:
         """Best effort: keep an unrecorded REJECT on this machine; its place, None when that failed too."""
-        from gatekeeper.ledger.git.notes import leave_note
-
-        try:
-            leave_note(self._notes_path, drafts)
-        except OSError:
-            return None
-        return markers.marker_path(self._notes_path)
+        return self._notes.leave(drafts)
 
     def read(self, *, start: int = 1) -> Iterator[tuple[Mapping[str, Any], bytes]]:
         """Events from `seq` *start* on with their line bytes, in order; damaged lines are passed over."""
-        from gatekeeper.model.line import bulk_decoder
-
-        decode = bulk_decoder()
-        for line in self.lines(after=max(0, start - 1)):
-            event = decode(line)
-            if event is not None:
-                yield event, line
+        return events_in(self.lines(after=start - 1))
 
     def lines(self, *, after: int = 0) -> Iterator[bytes]:
         """Line bytes without newline behind seq *after*, in order, read from the newest commit of the branch.
@@ -156,12 +145,6 @@ class GitLedger:
         self.view()
         return self._mirror.follower.describe_head()
 
-    def line_digest_at(self, seq: int) -> str | None:
-        """Digest of the line with this seq (`sha256:…`); None when there is none."""
-        self.view()
-        found = self._mirror.digest_at(seq)
-        return None if found is None else f"sha256:{found.hex()}"
-
     def index(self) -> EventIndex | None:
         """The index over the events, as of now; None where it cannot be kept."""
         from gatekeeper.ledger.git.index import open_index
@@ -176,12 +159,13 @@ class GitLedger:
             LogDamagedError: they do not continue the log as it is by now.
             LogError: they could not be stored.
         """
-        from gatekeeper.ledger.git.taking_in import parts_of, sealed_lines
+        from gatekeeper.ledger.git.taking_in import MOST_BYTES, MOST_LINES, sealed_lines
+        from gatekeeper.ledger.importing import parts_of
 
         count = 0
         self._mirror.follower.settle()
         try:
-            for part in parts_of(lines):
+            for part in parts_of(lines, most_lines=MOST_LINES, most_bytes=MOST_BYTES):
                 lock = self._lock()
                 try:
                     self._storing.store(lambda fold, part=part: sealed_lines(part, fold, shown=self.address.shown))  # type: ignore[misc]
@@ -270,17 +254,17 @@ class GitLedger:
             finally:
                 self._unlock(lock)
         except (OSError, LogError) as error:
-            told = [f"{markers.marker_path(self._notes_path)} holds a REJECT that is still not recorded: {error}"]
+            told = [f"{self._notes.place} holds a REJECT that is still not recorded: {error}"]
         self._mirror.follower.warnings += told
 
     def _append_notes(self, actor: str) -> list[str]:
         """Turn the notes, if there are any, into events; what people should be told. The lock is held."""
-        if not self._ops.exists(markers.marker_path(self._notes_path)):
+        if not self._notes.exist():
             return []  # as ever, or another process was first
         from gatekeeper.ledger.git.notes import record_notes
 
         return record_notes(
-            self._storing, self._notes_path, lambda drafts, fold: self._seal(drafts, fold, policies=(), actor=actor)
+            self._storing, self._notes, lambda drafts, fold: self._seal(drafts, fold, policies=(), actor=actor)
         )
 
     def _no_copy(self, error: OSError) -> StateUnreadableError:

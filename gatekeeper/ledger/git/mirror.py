@@ -121,11 +121,6 @@ class Mirror:
         """The last event seen; 0 where nothing is known."""
         return self.follower.projection().head.seq if self.cache.level() is not None else 0
 
-    def digest_at(self, seq: int) -> bytes | None:
-        """Digest of the event's line, as the state knows it; None where it knows none."""
-        row = self.fold.connection.execute("SELECT digest FROM events WHERE seq = ?", (seq,)).fetchone()
-        return row[0] if row is not None else None
-
     def throw_away(self) -> None:
         """Know nothing any more. The lock is held. Raises OSError."""
         self.follower.close()

@@ -4,31 +4,15 @@ from __future__ import annotations
 
 from gatekeeper.ledger.importing import Chained
 from gatekeeper.ledger.sealing import Sealed
-from gatekeeper.model.line import is_blank
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from gatekeeper.ledger.projection_fold import Fold
 
-_LINES, _BYTES = 500, 1 << 19
+MOST_LINES, MOST_BYTES = 500, 1 << 19
 """How much of them one commit takes at most, a longer line excepted."""
-
-
-def parts_of(lines: Iterator[bytes]) -> Iterator[list[bytes]]:
-    """The lines, blank ones left out, as many at once as one commit takes."""
-    part, size = list[bytes](), 0
-    for line in lines:
-        if is_blank(line):
-            continue
-        if part and (len(part) == _LINES or size + len(line) > _BYTES):
-            yield part
-            part, size = [], 0
-        part.append(line)
-        size += len(line) + 1
-    if part:
-        yield part
 
 
 def sealed_lines(part: Sequence[bytes], fold: Fold, *, shown: str) -> Sealed:

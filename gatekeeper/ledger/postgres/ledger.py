@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 
 from gatekeeper.errors import LedgerUnreachableError, LogError
+from gatekeeper.ledger.codec import events_in
+from gatekeeper.ledger.markers import to_be_recorded
 from gatekeeper.ledger.notes import Notes
 from gatekeeper.ledger.postgres import rows
 from gatekeeper.ledger.postgres.driver import psycopg
@@ -15,10 +17,9 @@ from gatekeeper.ledger.postgres.preparing import Prepared
 from gatekeeper.ledger.postgres.session import Session
 from gatekeeper.ledger.postgres.view import PostgresView
 from gatekeeper.ledger.postgres.writing import HeadMovedError, Stored, Wanted, Writer
-from gatekeeper.model.canonical import canonical_bytes
-from gatekeeper.model.event import line_digest, policy_draft
+from gatekeeper.model.canonical import encoder
+from gatekeeper.model.event import policy_draft
 from gatekeeper.model.exchange import ConflictError, Expectation, Receipt
-from gatekeeper.model.line import bulk_decoder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ class PostgresLedger:
         self._appends_in_a_row += 1
         if self._notes.exist():
             self._record_notes()
-        encode = self._encoder()
+        encode = encoder(is_bulk=self._appends_in_a_row > BULK_APPENDS)
         given = {one.digest: one for one in policies if one.digest not in self._known.policies}
         wanted = Wanted(
             [Prepared(draft, encode) for draft in drafts],
@@ -118,11 +119,7 @@ class PostgresLedger:
 
     def read(self, *, start: int = 1) -> Iterator[tuple[Mapping[str, Any], bytes]]:
         """Events from `seq` *start* on with their line bytes, in order."""
-        decode = bulk_decoder()
-        for line in self.lines(after=start - 1):
-            event = decode(line)
-            if event is not None:
-                yield event, line
+        return events_in(self.lines(after=start - 1))
 
     def lines(self, *, after: int = 0) -> Iterator[bytes]:
         """Line bytes without newline behind seq *after*, in order, a part of the table at a time.
@@ -136,12 +133,6 @@ class PostgresLedger:
             self._reading = Session(self.address)
         for _, line in streamed(self._reading, after=after):
             yield line
-
-    def line_digest_at(self, seq: int) -> str | None:
-        """Digest of the line with this seq (`sha256:…`), taken of its bytes; None when there is none."""
-        self._session.end_transaction()
-        found = self._session.rows("SELECT line FROM gatekeeper.events WHERE seq = %s", seq)
-        return line_digest(bytes(found[0][0])) if found else None
 
     def head(self) -> Mapping[str, Any]:
         """The log's end: `seq` (0: no event), `digest` (the next `prev`), `ts`, `is_complete`."""
@@ -289,18 +280,15 @@ class PostgresLedger:
             return False
         return self._known.suffices(wanted.run_ids, wanted.expect, wanted.policies)
 
-    def _encoder(self) -> Callable[[object], bytes]:
-        if self._appends_in_a_row <= BULK_APPENDS:
-            return canonical_bytes
-        from gatekeeper.model.canonical_bulk import bulk_canonical_bytes
-
-        return bulk_canonical_bytes  # the same bytes
-
     def _record_notes(self) -> None:
         """Before anything is decided, REJECTs that could not be recorded become events; failing is told only."""
         try:
             with self._notes.taken() as notes:
-                while drafts := notes.drafts(view := self._view()):
+                data = notes.read()
+                while True:
+                    drafts, bad = to_be_recorded(data, view := self._view())
+                    if not drafts:
+                        break
                     run_id = drafts[-1].get("run_id")
                     run = view.run(run_id) if run_id is not None else None
                     expect = None if run_id is None else Expectation(run_id, run.version if run is not None else 0)
@@ -308,10 +296,9 @@ class PostgresLedger:
                         receipt = self._stored(Wanted([Prepared(one) for one in drafts], policies={}, expect=expect))
                     except ConflictError:  # others have gone on: the ids are made anew
                         continue
-                    ids = ", ".join(str(event["event_id"]) for event in receipt.events)
-                    self._warnings += [*receipt.warnings, f"recorded from {self._notes.place}: {ids}"]
+                    self._warnings += [*receipt.warnings, self._notes.recorded_words(receipt.events)]
                     break
-                self._warnings += notes.remove()
+                self._warnings += notes.remove(data, bad)
         except (OSError, LogError) as error:
             self._warnings.append(f"{self._notes.place} holds a REJECT that is still not recorded: {error}")
 

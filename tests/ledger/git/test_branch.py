@@ -122,14 +122,14 @@ def test_what_people_do_on_the_branch_records_nothing(team: Bare, tmp_path: Path
     assert elsewhere.head() == ledger.head()
 
 
-def test_head_and_digests(team: Bare) -> None:
-    """`head` is the end of the branch, and a line is known by its seq."""
+def test_head_and_lines(team: Bare) -> None:
+    """`head` is the end of the branch, and lines are asked for by the seq before them."""
     ledger = team.ledger()
-    assert (ledger.head()["seq"], ledger.line_digest_at(1)) == (0, None)
+    assert (ledger.head()["seq"], list(ledger.lines())) == (0, [])
     ledger.append([decision(), stop()], expect=None, actor="t")
     lines = team.log_bytes().splitlines()
     assert (ledger.head()["seq"], ledger.head()["digest"]) == (2, line_digest(lines[1]))
-    assert [ledger.line_digest_at(seq) for seq in (1, 2, 3)] == [*map(line_digest, lines), None]
+    assert [list(ledger.lines(after=seq)) for seq in (0, 1, 2)] == [lines, lines[1:], []]
 
 
 def test_the_index_counts_what_the_branch_holds(team: Bare, tmp_path: Path) -> None:
