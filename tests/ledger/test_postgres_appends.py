@@ -13,6 +13,7 @@ from gatekeeper.errors import LedgerUnreachableError, LogError
 from gatekeeper.ledger.address import address_of
 from gatekeeper.ledger.head import Head
 from gatekeeper.ledger.postgres import rows, writing
+from gatekeeper.ledger.postgres.failures import not_set_up
 from gatekeeper.ledger.postgres.fold import Fold
 from gatekeeper.ledger.postgres.ledger import PostgresLedger
 from gatekeeper.ledger.postgres.preparing import Prepared
@@ -278,4 +279,7 @@ def test_no_server_no_database_no_tables_no_login_are_69(postgres: Postgres, pg_
     assert "check address, database, user and password" in found["database"].remedy
     assert 'role "nobody" does not exist' in found["login"].message
     assert "gatekeeper log migrate --log" in found["tables"].remedy
+    assert found["tables"].remedy.endswith(" --log ADDRESS")  # with *** in it nobody could paste it
+    plainly = address_of("postgresql://db.example.com/gate")
+    assert not_set_up(plainly).remedy.endswith(" --log postgresql://db.example.com/gate")
     assert address_of(pg_log.url).shown.startswith("postgresql://***@")

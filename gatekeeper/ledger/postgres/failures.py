@@ -68,11 +68,16 @@ def unreachable(address: Address, reason: str, *, remedy: str = _REACH) -> Ledge
     return LedgerUnreachableError(f"{address.shown} cannot be reached: {reason}", remedy=remedy)
 
 
+def migrate_command(address: Address) -> str:
+    """What to type; an address of which a part is masked could not be pasted."""
+    return f"gatekeeper log migrate --log {address.shown if address.shown == address.text else 'ADDRESS'}"
+
+
 def not_set_up(address: Address) -> LedgerUnreachableError:
     """There are no tables."""
     return LedgerUnreachableError(
         f"{address.shown} holds no tables of gatekeeper",
-        remedy=f"make them: gatekeeper log migrate --log {address.shown}",
+        remedy=f"make them: {migrate_command(address)}",
     )
 
 

@@ -6,7 +6,7 @@ import os
 
 from gatekeeper.errors import LedgerUnreachableError, UsageError
 from gatekeeper.ledger.postgres.driver import psycopg
-from gatekeeper.ledger.postgres.failures import failure, not_set_up, reason_of, unreachable
+from gatekeeper.ledger.postgres.failures import failure, migrate_command, not_set_up, reason_of, unreachable
 from gatekeeper.ledger.postgres.migrations import NEWEST
 
 TYPE_CHECKING = False
@@ -184,7 +184,7 @@ def _check_layout(address: Address, found: int | None) -> None:
     if found < NEWEST:
         raise LedgerUnreachableError(
             f"{address.shown} holds tables of an older gatekeeper (step {found}, this version needs {NEWEST})",
-            remedy=f"bring them up to date: gatekeeper log migrate --log {address.shown}",
+            remedy=f"bring them up to date: {migrate_command(address)}",
         )
     if found > NEWEST:
         raise LedgerUnreachableError(
