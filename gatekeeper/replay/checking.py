@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gatekeeper.replay.ids import ExactIds, HashedIds
 
 MAX_UNCHAINED = 100
+_BLOCK_BYTES = 1 << 18  # each line costs far more than a read, and all lines of a block are in memory at once
 _POLICY_DIFFERS = "policy differs"
 _NO_EVALUATOR = "evaluator not stated"
 
@@ -86,21 +87,19 @@ class Checker:
 
     def __init__(self, from_seq: int, ids: ExactIds | HashedIds | None, *, order: int = 0) -> None:
         self.tally = Tally(order)
-        self.chain = ChainCheck(self._add, from_seq=from_seq)
+        # not a method of this object: in a circle it would outlive its range, and be as many as a log has ranges
+        self.chain = ChainCheck(self.tally.problems.add, from_seq=from_seq)
         self.shelf = PolicyShelf()
         self.policies = 0
         self._from_seq = from_seq
         self._ids = ids
-
-    def _add(self, problem: Problem) -> None:
-        self.tally.problems.add(problem)
 
     def take_range(self, part: Range, lines_before: int) -> int:
         """All lines of a range; how many stand before the next one in its file."""
         from gatekeeper.replay.blocks import blocks_of
 
         decode, path, number = bulk_decoder(), part.source.path, lines_before
-        for block in blocks_of(part):
+        for block in blocks_of(part, _BLOCK_BYTES):
             for data in block.lines():
                 number += 1
                 if not data or is_blank(data):
