@@ -178,8 +178,9 @@ class NdjsonLedger:
         """
         from gatekeeper.ledger.reading import refuse_forgetting
 
-        try:  # noqa: SIM105 - contextlib is not worth its import in this module
-            refuse_forgetting(self._ops, self.path, known=int(self.head()["seq"]))
+        try:
+            if self._follower.open_existing():  # else nothing was seen, and folding the log only to learn that is dear
+                refuse_forgetting(self._ops, self.path, known=int(self.head()["seq"]))
         except StateUnreadableError:  # another history stands there: whoever asks for it gets that one
             pass
         self.close()

@@ -6,12 +6,14 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from gatekeeper.errors import LogDamagedError, LogError, StateUnreadableError
 from gatekeeper.ledger.fsops import FileOps
+from gatekeeper.ledger.ndjson import NdjsonLedger
 from gatekeeper.ledger.reading import raw_lines
 from gatekeeper.model.event import line_digest
 from gatekeeper.model.exchange import ConflictError, Expectation
@@ -202,6 +204,36 @@ def test_rebuilding_gives_the_same_state(tmp_path: Path) -> None:
     before = {run.run_id: run for run in ledger.view().runs()}
     assert {run.run_id: run for run in ledger.rebuild().runs()} == before
     assert len(events_of(path)) == 5
+
+
+def test_rebuilding_without_any_state_folds_the_log_once(tmp_path: Path) -> None:
+    """A log of a million events is folded in minutes: after its state was lost nobody waits for that twice."""
+
+    class Counting(FileOps):
+        read = 0
+
+        def pread(self, descriptor: int, length: int, offset: int) -> bytes:
+            found = super().pread(descriptor, length, offset)
+            self.read += len(found)
+            return found
+
+    def read_by(call: Callable[[NdjsonLedger], object]) -> int:
+        ops = Counting()
+        with closing(ledger_at(path, ops=ops)) as ledger:
+            call(ledger)
+        return ops.read
+
+    path = tmp_path / "decision.ndjson"
+    writer = ledger_at(path)
+    for number in range(200):
+        writer.append([decision(f"r{number}", experiment=f"e{number}")], expect=None, actor="t")
+    writer.close()
+    lose(path)
+    once = read_by(NdjsonLedger.view)
+    assert once >= path.stat().st_size
+    lose(path)
+    assert read_by(NdjsonLedger.rebuild) < 1.5 * once
+    assert_state_follows(path)
 
 
 @pytest.mark.parametrize("kept", [0, 2, 4])
