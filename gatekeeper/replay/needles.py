@@ -86,6 +86,13 @@ class LineSearch:
         self._data[stop] = _NEWLINE
         return found
 
+    def find(self, needle: bytes, position: int, end: int) -> int:
+        """Where the needle stands from *position* to before *end*, where the newline of a line stands; -1: nowhere."""
+        self._data[end] = 0
+        found = self._find(needle, position, end)
+        self._data[end] = _NEWLINE
+        return found
+
     def _find(self, needle: bytes, position: int, end: int) -> int:
         if self._strstr is None:
             return self._data.find(needle, position, end)

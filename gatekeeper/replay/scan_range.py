@@ -12,19 +12,17 @@ Where a time is asked for, the events next to a hole are read, too: their times 
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
-from itertools import product
 
 from gatekeeper.model.line import bulk_decoder, is_blank, stated_seq
 from gatekeeper.replay.blocks import blocks_of, line_before
-from gatekeeper.replay.group import getters_of
 from gatekeeper.replay.holes import moment_of
 from gatekeeper.replay.lines import DAMAGED, TORN
-from gatekeeper.replay.needles import Finder, LineSearch
+from gatekeeper.replay.needles import LineSearch
 from gatekeeper.replay.prefilter import needles_of
 from gatekeeper.replay.query import is_behind, matcher
-from gatekeeper.replay.slim import BEHIND_FINDINGS, is_short_enough, short_text, slim_event, without_findings
+from gatekeeper.replay.scan_counts import ScanCounts
+from gatekeeper.replay.slim import without_findings
 from gatekeeper.replay.usual import is_usual, looks_plain, usual_lines
 
 TYPE_CHECKING = False
@@ -72,7 +70,6 @@ LINES = "lines"
 _TS = b'"ts":"'
 _NO_SEQ_BEFORE = 1 << 62
 """In the place of the seq before a line that is to be read, whatever it shows."""
-_MOST_KNOWN = 4096
 _ROOM = bytes(64)  # behind decompressed lines, so that they are searched as fast as others
 
 
@@ -99,11 +96,8 @@ class RangeScan:
         self._is_meant = matcher(query.wanted)
         self._decode = bulk_decoder()
         self._groups = needles_of(query.wanted)
-        self._getters = None if query.fields is None else getters_of(query.fields)
+        self._counts = None if query.fields is None else ScanCounts(query.wanted, query.fields, self._is_meant)
         self._taker = None if query.taker is None else query.taker()
-        self._is_short = is_short_enough(query.wanted, query.fields or ())
-        self._known: dict[bytes, tuple[Sequence[str | None], ...]] = {}  # what short texts are counted by
-        self._counts: Counter[tuple[Sequence[str | None], ...]] = Counter()
         self._number = self._seq = 0
         self._first = 0  # of the usual lines that were not told yet; 0: none
         self._is_timed = query.wanted.since is not None or query.wanted.until is not None
@@ -117,7 +111,8 @@ class RangeScan:
         """All that is to be told of a range, in order. Raises LogError, and what the source's `content` raises."""
         self._number = self._first = 0
         self._seq, self._is_open, self._kept = _NO_SEQ_BEFORE, True, None
-        self._counts.clear()
+        if self._counts is not None:
+            self._counts.taken()  # of a range that was left before its end
         for block in blocks_of(part):
             if not self._is_sorted:
                 self._groups = _rarest_first(self._groups, block)
@@ -133,12 +128,8 @@ class RangeScan:
         yield (LINES, self._number)
 
     def _counted(self) -> Iterator[Record]:
-        if self._getters is not None:
-            counts: Counter[tuple[str | None, ...]] = Counter()
-            for values, count in self._counts.items():
-                for combination in product(*values):
-                    counts[combination] += count
-            yield (COUNTS, dict(counts))
+        if self._counts is not None:
+            yield (COUNTS, self._counts.taken())
         if self._taker is not None:
             yield (TAKEN, self._taker.taken())
 
@@ -197,19 +188,20 @@ class RangeScan:
         Returns:
             Where to go on: behind them, or behind one that holds no event after all.
         """
-        number, seq = self._number, self._seq
-        ends = Finder(data, position, stops[-1], BEHIND_FINDINGS) if self._getters is not None else None
+        number, seq, counts, end = self._number, self._seq, self._counts, stops[-1]
         self._first = self._first or seq + 1
         for index in self._lines_with_needles(search, position, stops):
             begin, stop = stops[index - 1] + 1 if index else position, stops[index]
+            if counts is not None and counts.is_as_known(data, begin, stop, search, end):
+                continue
             self._number, self._seq = number + index + 1, seq + index + 1
-            if self._taker is not None:
+            if counts is not None:
+                yield from self._count(counts, search, data, begin, stop, end)
+            elif self._taker is not None:
                 line = bytes(data[begin:stop])
                 yield from self._read(line, begin, without_findings(line))
-            elif ends is None:
-                yield from self._read(bytes(data[begin:stop]), begin)
             else:
-                yield from self._count(data, begin, stop, ends)
+                yield from self._read(bytes(data[begin:stop]), begin)
             if self._is_open:
                 return stop + 1
             self._first = self._first or self._seq + 1
@@ -231,17 +223,14 @@ class RangeScan:
             if all(search.has(group, begin, stops[index]) for group in others)
         ]
 
-    def _count(self, data: bytearray, position: int, stop: int, ends: Finder) -> Iterator[Record]:
-        text = short_text(data, position, stop, ends) if self._is_short else None
-        values = self._known.get(text) if text is not None else None
-        if values is not None:
-            self._counts[values] += 1
-            return
-        event = slim_event(data, position, stop, ends) if text is None else self._decode(text)
+    def _count(
+        self, counts: ScanCounts, search: LineSearch, data: bytearray, begin: int, stop: int, end: int
+    ) -> Iterator[Record]:
         until = self._wanted.until
+        event, text = counts.read(data, begin, stop, search, end)
         if event is None:
-            yield from self._read(bytes(data[position:stop]), position)
-        elif not self._is_counted(event, text) and until is not None and is_behind(event, until):
+            yield from self._read(bytes(data[begin:stop]), begin)
+        elif not counts.add(event, text) and until is not None and is_behind(event, until):
             yield from self._behind()
 
     def _odd(self, line: bytes, position: int) -> Iterator[Record]:
@@ -273,22 +262,13 @@ class RangeScan:
             yield (ODD, self._number, line, DAMAGED)
         elif self._taker is not None and self._is_meant(event):
             self._taker.take(event, line)
-        elif self._getters is None and self._taker is None and self._is_meant(event):
+        elif self._counts is None and self._taker is None and self._is_meant(event):
             yield from self._usual_so_far()
             yield (MEANT, self._number, line)
-        elif self._getters is None or not self._is_counted(event):
+        elif self._counts is None or not self._counts.add(event):
             until = self._wanted.until
             if until is not None and is_behind(event, until):
                 yield from self._behind()
-
-    def _is_counted(self, event: Mapping[str, Any], text: bytes | None = None) -> bool:
-        if not self._is_meant(event):
-            return False
-        values = tuple([getter(event) for getter in self._getters or ()])
-        if text is not None and len(self._known) < _MOST_KNOWN:
-            self._known[text] = values
-        self._counts[values] += 1
-        return True
 
     def _behind(self) -> Iterator[Record]:
         yield from self._usual_so_far()

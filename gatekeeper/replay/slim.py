@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gatekeeper.replay.needles import Finder
+    from gatekeeper.replay.needles import LineSearch
     from gatekeeper.replay.query import Filter
 
 _CONTEXT = b'"context":{'
@@ -23,7 +23,8 @@ BEHIND_FINDINGS = b'],"reason_codes":['
 """Where the reading goes on behind findings, actions and notes."""
 
 _EVALUATOR = b',"evaluator":"'
-_KIND = b'"kind":"'
+_KIND_AND_SNAPSHOT = b'"kind":"decision",' + _SNAPSHOT
+_END = b',"kind":"decision"}'
 
 _IN_SHORT = frozenset({"verdict", "reason", "kind", "actor"})
 """What the short form of a decision is enough for."""
@@ -35,12 +36,12 @@ def is_short_enough(wanted: Filter, fields: tuple[str, ...]) -> bool:
     return all(one is None for one in asked) and not wanted.policy_ids and _IN_SHORT.issuperset(fields)
 
 
-def short_text(data: bytes | bytearray, position: int, stop: int, ends: Finder) -> bytes | None:
+def short_text(data: bytearray, position: int, stop: int, search: LineSearch, end: int) -> bytes | None:
     """A decision's line without all that makes it different from other decisions with the same outcome.
 
     Args:
         position, stop: where the line begins, and where its newline stands.
-        ends: finds BEHIND_FINDINGS in the block.
+        search, end: searches the block up to *end*, where the newline of a line stands; no line holds a zero.
 
     Returns:
         JSON; None: it is no such line, read all of it.
@@ -48,41 +49,33 @@ def short_text(data: bytes | bytearray, position: int, stop: int, ends: Finder) 
     find = data.find
     context = find(_CONTEXT, position, stop)
     findings = find(_FINDINGS, context, stop) if context >= 0 else -1
-    if findings < 0 or not ends.is_within(findings, stop):
+    reasons = search.find(BEHIND_FINDINGS, findings, end) if findings >= 0 else -1
+    if not 0 <= reasons < stop:
         return None
-    evaluator = find(_EVALUATOR, ends.next, stop)
-    snapshot = find(_SNAPSHOT, evaluator, stop) if evaluator >= 0 else -1
-    kind = data.rfind(_KIND, evaluator, snapshot) if snapshot >= 0 else -1
-    if kind < 0:
+    evaluator = find(_EVALUATOR, reasons, stop)
+    if evaluator < 0 or find(_KIND_AND_SNAPSHOT, evaluator, stop) < 0:
         return None
-    pieces = (
-        data[position : context + len(_CONTEXT)],
-        _FINDINGS,
-        data[ends.next : evaluator],
-        b",",
-        data[kind : snapshot - 1],
-        b"}",
-    )
-    return b"".join(pieces)
+    return b"".join((data[position : context + len(_CONTEXT)], _FINDINGS, data[reasons:evaluator], _END))
 
 
-def slim_event(data: bytes | bytearray, position: int, stop: int, ends: Finder) -> dict[str, Any] | None:
+def slim_event(data: bytearray, position: int, stop: int, search: LineSearch, end: int) -> dict[str, Any] | None:
     """The event of a decision's line without findings, evidence and context; arguments as in `short_text`."""
     import orjson
 
     find = data.find
     context = find(_CONTEXT, position, stop)
     findings = find(_FINDINGS, context, stop) if context >= 0 else -1
-    if findings < 0 or not ends.is_within(findings, stop):
+    reasons = search.find(BEHIND_FINDINGS, findings, end) if findings >= 0 else -1
+    if not 0 <= reasons < stop:
         return None
-    snapshot = find(_SNAPSHOT, ends.next, stop)
+    snapshot = find(_SNAPSHOT, reasons, stop)
     rest = data.rfind(_BEHIND_SNAPSHOT, snapshot, stop) if snapshot >= 0 else -1
     if rest < 0:
         return None
     pieces = (
         data[position : context + len(_CONTEXT)],
         _FINDINGS,
-        data[ends.next : snapshot + len(_SNAPSHOT)],
+        data[reasons : snapshot + len(_SNAPSHOT)],
         data[rest:stop],
     )
     try:
