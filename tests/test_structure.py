@@ -141,6 +141,7 @@ def reached_from(module: str) -> set[str]:
     return reached
 
 
+@pytest.mark.slow
 def test_only_the_gate_appends_events() -> None:
     """`Ledger.append` (the call that states what it expects) is made in one module, in four functions."""
     assert calls("append", keyword="expect") - {("gatekeeper.ledger.ndjson", "NdjsonLedger")} == {

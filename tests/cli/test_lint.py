@@ -144,6 +144,7 @@ def test_findings_become_annotations_of_a_pull_request(
     assert "defect.json loads" in (place / "summary.md").read_text()
 
 
+@pytest.mark.slow
 def test_a_review_opens_no_socket_unless_it_is_told_to_ask(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A review in CI must not need the servers; --ask does, and says what it could not learn."""
     guardrail = {"metric": "p95", "op": "<=", "threshold": 3}

@@ -95,6 +95,7 @@ def test_an_option_that_the_driver_does_not_know_is_a_bad_endpoint() -> None:
     assert "Hush5555" not in repr(reading)
 
 
+@pytest.mark.slow
 def test_the_process_ends_though_a_driver_still_waits() -> None:
     """The thread that waits for a server is abandoned, and keeps nobody from leaving."""
     program = (

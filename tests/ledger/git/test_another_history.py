@@ -14,6 +14,8 @@ from gatekeeper.ledger.git.ledger import GitLedger
 from tests.lab.git import BRANCH, Bare, git
 from tests.ledger.drafts import decision, stop
 
+pytestmark = pytest.mark.slow  # many processes of git
+
 
 def seen(team: Bare, tmp_path: Path) -> GitLedger:
     """A ledger that has appended and seen three events, of which the last stops the run."""

@@ -17,6 +17,8 @@ from tests.doubles import StepClock
 from tests.lab.git import BRANCH, Bare, git
 from tests.ledger.drafts import decision, policy, stop
 
+pytestmark = pytest.mark.slow  # many processes of git
+
 
 def test_an_append_is_one_commit_with_its_lines_alone(team: Bare) -> None:
     """Three events in two appends: two commits, and their files one after the other are the log."""

@@ -18,6 +18,8 @@ from gatekeeper.ledger.git.mirror import Mirror
 from tests.lab.git import Bare
 from tests.ledger.drafts import decision, stop
 
+pytestmark = pytest.mark.slow  # many processes of git
+
 Damage = Callable[[Path], object]
 
 
@@ -202,7 +204,6 @@ def test_a_copy_is_for_its_user_alone(team: Bare, tmp_path: Path) -> None:
     assert (tmp_path / "deep" / "copy").stat().st_mode & 0o777 == 0o700
 
 
-@pytest.mark.slow
 def test_what_gathers_in_the_copy_is_packed(team: Bare, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three files an append would fill a disk with names; git packs them, and the copy works on."""
     monkeypatch.setattr("gatekeeper.ledger.git.repository._LOOSE_OBJECTS", 1)

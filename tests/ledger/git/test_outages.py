@@ -18,6 +18,8 @@ from tests.lab.git import BRANCH, Bare
 from tests.ledger.drafts import decision, stop
 from tests.orchestrator.desk import Desk
 
+pytestmark = pytest.mark.slow  # many processes of git
+
 SECRET = "s3cret-Pa55"
 
 

@@ -10,6 +10,8 @@ from gatekeeper.model.exchange import ConflictError, Expectation
 from tests.lab.git import Bare
 from tests.ledger.drafts import decision, policy, stop
 
+pytestmark = pytest.mark.slow  # many processes of git
+
 
 def test_the_second_of_two_machines_overwrites_nothing(team: Bare, tmp_path: Path) -> None:
     """Both have read the same state; the loser is told of the conflict, and the winner's commit stays the tip."""
