@@ -168,7 +168,7 @@ def _follow(values: Values, wanted: Filter) -> Iterator[str | bytes]:
             yield from tail.read()
         except OSError as error:
             raise LogError(
-                f"{paths[0]} cannot be read: {error.strerror or error}", remedy="check the path given as --log"
+                f"{paths[0]} cannot be read: {error.strerror or error}", remedy="check the path of the log"
             ) from None
         for line in (*as_words(as_documents(holes.damaged)), *told(tuple(tail.warnings))):
             say_once(line)

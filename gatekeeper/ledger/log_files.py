@@ -48,7 +48,7 @@ def _named(ops: FileOps, path: str) -> list[LogFile]:
         return files
     names = [name for name in sorted(glob(path)) if not _is_beside_a_log(name)]
     if not names:
-        raise LogError(f"{path}: no file fits this pattern", remedy="check the path given as --log")
+        raise LogError(f"{path}: no file fits this pattern", remedy="check the path of the log")
     return [_one(ops, name) for name in names]
 
 

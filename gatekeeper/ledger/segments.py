@@ -117,7 +117,7 @@ def last_event_of(ops: FileOps, path: str) -> tuple[int, bytes] | None:
 
 def unreadable(path: str, error: OSError) -> LogError:
     """The error for people."""
-    return LogError(f"{path} cannot be read: {error.strerror or error}", remedy="check the path given as --log")
+    return LogError(f"{path} cannot be read: {error.strerror or error}", remedy="check the path of the log")
 
 
 def _live(ops: FileOps, path: str) -> LogFile | None:

@@ -76,7 +76,7 @@ class Block:
 
 def unreadable(path: str, error: OSError) -> LogError:
     """The error for people."""
-    return LogError(f"{path} cannot be read: {error.strerror or error}", remedy="check the path given as --log")
+    return LogError(f"{path} cannot be read: {error.strerror or error}", remedy="check the path of the log")
 
 
 def ranges_of(sources: Sequence[Source], range_bytes: int) -> list[Range]:

@@ -237,11 +237,12 @@ def test_another_log_in_its_place_is_not_taken_for_it(desk: Desk) -> None:
 
 
 def test_readers_name_a_log_that_is_not_there(desk: Desk) -> None:
-    """A mistyped --log is no empty log, and a pattern that fits nothing is no success."""
-    for argv in (["verify"], ["replay"], ["log", "head"], ["verify", "--log", "nowhere/*.ndjson"]):
+    """A mistyped path is no empty log, and a pattern that fits nothing is no success."""
+    pattern, taken_in = ["verify", "--log", "nowhere/*.ndjson"], ["log", "import", "nowhere.ndjson"]
+    for argv in (["verify"], ["replay"], ["log", "head"], pattern, taken_in):
         done = desk.gate(*argv)
         assert done.code == 74, argv
-        assert "remedy: check the path given as --log" in done.err
+        assert "remedy: check the path of the log" in done.err
     assert not desk.log.parent.exists()
 
 
