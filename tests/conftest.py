@@ -33,7 +33,6 @@ def pytest_collection_finish() -> None:
     """Modules and tests stay until the end: the garbage collector need not walk through them again and again."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(100_000)  # as the command line has it: searching costs more than the tests leave behind
 
 
 @pytest.fixture(autouse=True)
