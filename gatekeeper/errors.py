@@ -114,6 +114,11 @@ class LogError(GatekeeperError):
     exit_code = 74
 
 
+def unreadable_log(path: str, error: OSError) -> LogError:
+    """The error for people, of a file of a log that the system does not let us read."""
+    return LogError(f"{path} cannot be read: {error.strerror or error}", remedy="check the path of the log")
+
+
 class LogInDoubtError(LogError):
     """A failed append could not be cut off either: the event counts as recorded if its line is whole."""
 

@@ -7,12 +7,13 @@ import sys
 from contextlib import contextmanager
 
 from gatekeeper.cli.progress import ReadingProgress
+from gatekeeper.errors import unreadable_log
 from gatekeeper.ledger.address import only_remote
 from gatekeeper.ledger.compression import ZSTD, compression_of, content_blocks, zstd_library
 from gatekeeper.ledger.fsops import FileOps
 from gatekeeper.ledger.log_files import log_files
 from gatekeeper.ledger.segments import where_now
-from gatekeeper.replay.blocks import Source, unreadable
+from gatekeeper.replay.blocks import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,5 +76,5 @@ def _source(file: LogFile, ops: FileOps, *, keeps_open: bool) -> Source:
     try:
         descriptor = os.open(place, os.O_RDONLY | os.O_CLOEXEC) if keeps_open else None
     except OSError as error:
-        raise unreadable(place, error) from error
+        raise unreadable_log(place, error) from error
     return Source(place, file.begins, file.ends, file.lines_before, descriptor=descriptor)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 
 from gatekeeper.cli.output import say_once
-from gatekeeper.errors import LogDamagedError
+from gatekeeper.errors import LogDamagedError, unreadable_log
 from gatekeeper.ledger.address import only_remote
 from gatekeeper.ledger.fsops import FileOps
 from gatekeeper.ledger.pruned import read_pruned
-from gatekeeper.ledger.segments import unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ def _read(path: str) -> Pruned | None:
     try:
         return read_pruned(FileOps(), path)
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise unreadable_log(path, error) from error
 
 
 def known_pruned(paths: tuple[str, ...]) -> Pruned | None:

@@ -8,7 +8,7 @@ from gatekeeper.cli.outcome import Outcome
 from gatekeeper.cli.output import say_once
 from gatekeeper.cli.present import layout_of_output, page_outcome, told
 from gatekeeper.cli.pruned import known_pruned, last_seq_of
-from gatekeeper.errors import LogDamagedError, LogError, UsageError
+from gatekeeper.errors import LogDamagedError, UsageError, unreadable_log
 from gatekeeper.ledger.address import is_remote, shown_log
 from gatekeeper.model.exchange import LogLine
 from gatekeeper.model.indexed import IndexUnusableError
@@ -167,9 +167,7 @@ def _follow(values: Values, wanted: Filter) -> Iterator[str | bytes]:
         try:
             yield from tail.read()
         except OSError as error:
-            raise LogError(
-                f"{paths[0]} cannot be read: {error.strerror or error}", remedy="check the path of the log"
-            ) from None
+            raise unreadable_log(paths[0], error) from None
         for line in (*as_words(as_documents(holes.damaged)), *told(tuple(tail.warnings))):
             say_once(line)
         holes.forget()

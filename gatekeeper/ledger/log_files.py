@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 
-from gatekeeper.errors import LogError
+from gatekeeper.errors import LogError, unreadable_log
 from gatekeeper.ledger.chain import seq_of
 from gatekeeper.ledger.fsops import FileOps
 from gatekeeper.ledger.lines import OWN_SUFFIXES
 from gatekeeper.ledger.segment_names import LogFile, sealed_range
-from gatekeeper.ledger.segments import files_of, first_seq_of, last_event_of, lines_of, unreadable
+from gatekeeper.ledger.segments import files_of, first_seq_of, last_event_of, lines_of
 from gatekeeper.model.line import decode, is_blank
 from gatekeeper.model.values import replace
 
@@ -44,7 +44,7 @@ def _named(ops: FileOps, path: str) -> list[LogFile]:
     if not _is_pattern(path):
         files = files_of(path, ops)
         if not files:
-            raise unreadable(path, FileNotFoundError(2, "No such file or directory"))
+            raise unreadable_log(path, FileNotFoundError(2, "No such file or directory"))
         return files
     names = [name for name in sorted(glob(path)) if not _is_beside_a_log(name)]
     if not names:
@@ -70,7 +70,7 @@ def _one(ops: FileOps, path: str) -> LogFile:
     try:
         return LogFile(path, first_seq_of(ops, path), is_live=True)
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise unreadable_log(path, error) from error
 
 
 def _once(ops: FileOps, files: Sequence[LogFile]) -> list[LogFile]:
@@ -94,7 +94,7 @@ def _last_seq(ops: FileOps, file: LogFile) -> int:
     try:
         return (last_event_of(ops, file.path) or (0, b""))[0]
     except OSError as error:
-        raise unreadable(file.path, error) from error
+        raise unreadable_log(file.path, error) from error
 
 
 def _without_copies(ops: FileOps, before: Sequence[LogFile], file: LogFile, end: int) -> LogFile | None:

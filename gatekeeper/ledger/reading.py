@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from gatekeeper.errors import LogDamagedError
+from gatekeeper.errors import LogDamagedError, unreadable_log
 from gatekeeper.ledger.chain import seq_of
 from gatekeeper.ledger.codec import founding_decision
 from gatekeeper.ledger.fsops import FileOps
 from gatekeeper.ledger.log_files import log_files
-from gatekeeper.ledger.segments import files_of, last_event_of, lines_of, unreadable
+from gatekeeper.ledger.segments import files_of, last_event_of, lines_of
 from gatekeeper.model.line import bulk_decoder, is_blank, is_chained
 
 TYPE_CHECKING = False
@@ -38,7 +38,7 @@ def refuse_forgetting(ops: FileOps, path: str, *, known: int) -> None:
         ends = (last_event_of(ops, file.path) for file in reversed(files_of(path, ops)))
         last = next((end[0] for end in ends if end is not None), 0)
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise unreadable_log(path, error) from error
     if last < known:
         raise LogDamagedError(
             f"{path} ends at seq {last}, and seq {known} has been seen: "

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections import deque
 
-from gatekeeper.errors import LogDamagedError, LogError
+from gatekeeper.errors import LogDamagedError, unreadable_log
 from gatekeeper.ledger.chain import seq_of
 from gatekeeper.ledger.compression import compression_of, content_lines
 from gatekeeper.ledger.fsops import FileOps, close_quietly, read_exactly
@@ -43,7 +43,7 @@ def files_of(path: str, ops: FileOps | None = None) -> list[LogFile]:
             if names_beside(calls, path)[0] == sealed:  # nobody has rotated between the two looks
                 break
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise unreadable_log(path, error) from error
     files = [_sealed(calls, place) for place in sealed]
     end = live.first_seq if live is not None and live.first_seq else _FOREVER
     files += _fill(calls, files, others, end=end)
@@ -66,7 +66,7 @@ def lines_of(file: LogFile, ops: FileOps | None = None) -> Iterator[tuple[int, i
         for number, (offset, raw, is_terminated) in enumerate(lines, file.lines_before + 1):
             yield number, offset, raw, is_terminated
     except OSError as error:
-        raise unreadable(place, error) from error
+        raise unreadable_log(place, error) from error
 
 
 def where_now(file: LogFile, ops: FileOps) -> str:
@@ -86,7 +86,7 @@ def where_now(file: LogFile, ops: FileOps) -> str:
     except FileNotFoundError:
         pass
     except OSError as error:
-        raise unreadable(file.path, error) from error
+        raise unreadable_log(file.path, error) from error
     return file.path
 
 
@@ -115,11 +115,6 @@ def last_event_of(ops: FileOps, path: str) -> tuple[int, bytes] | None:
     return None
 
 
-def unreadable(path: str, error: OSError) -> LogError:
-    """The error for people."""
-    return LogError(f"{path} cannot be read: {error.strerror or error}", remedy="check the path of the log")
-
-
 def _live(ops: FileOps, path: str) -> LogFile | None:
     try:
         return LogFile(path, first_seq_of(ops, path), is_live=True)
@@ -144,7 +139,7 @@ def _fill(ops: FileOps, sealed: Sequence[LogFile], others: Sequence[str], *, end
             wanted = [(max(low, first), min(high, last)) for low, high in holes if low <= last and first <= high]
             found += [_part(ops, path, first, last, span) for span in wanted]
         except OSError as error:
-            raise unreadable(path, error) from error
+            raise unreadable_log(path, error) from error
         holes = [left for hole in holes for left in _without(hole, first, last)]
     return found
 

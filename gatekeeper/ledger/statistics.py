@@ -7,7 +7,7 @@ import os
 import sqlite3
 from collections import Counter
 
-from gatekeeper.errors import LogError, StateUnreadableError
+from gatekeeper.errors import LogError, StateUnreadableError, unreadable_log
 from gatekeeper.ledger.chain import seq_of
 from gatekeeper.ledger.compression import compression_of
 from gatekeeper.ledger.following import Follower
@@ -17,7 +17,7 @@ from gatekeeper.ledger.projection import database_path
 from gatekeeper.ledger.projection_schema import SIDE_FILES
 from gatekeeper.ledger.pruned import read_pruned
 from gatekeeper.ledger.segment_names import plain_name, sealed_range
-from gatekeeper.ledger.segments import lines_of, unreadable, where_now
+from gatekeeper.ledger.segments import lines_of, where_now
 from gatekeeper.model.event import line_digest
 from gatekeeper.model.facts import kind_of, verdict_of
 from gatekeeper.model.line import bulk_decoder, is_blank, is_chained
@@ -154,7 +154,7 @@ def _pruned(ops: FileOps, path: str) -> Pruned | None:
     try:
         return read_pruned(ops, path)
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise unreadable_log(path, error) from error
 
 
 def _behind(gaps: Sequence[dict[str, int]], seq: int) -> list[dict[str, int]]:

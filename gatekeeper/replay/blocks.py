@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from gatekeeper.errors import LogError
+from gatekeeper.errors import unreadable_log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,11 +74,6 @@ class Block:
             return bytes(view[self.begin : end]).split(b"\n")
 
 
-def unreadable(path: str, error: OSError) -> LogError:
-    """The error for people."""
-    return LogError(f"{path} cannot be read: {error.strerror or error}", remedy="check the path of the log")
-
-
 def ranges_of(sources: Sequence[Source], range_bytes: int) -> list[Range]:
     """All lines of the sources, cut into ranges of so many bytes; a compressed file is one range.
 
@@ -101,7 +96,7 @@ def size_of(source: Source) -> int:
     try:
         size = os.stat(source.path if source.descriptor is None else source.descriptor).st_size
     except OSError as error:
-        raise unreadable(source.path, error) from error
+        raise unreadable_log(source.path, error) from error
     return size if source.ends is None else min(size, source.ends)
 
 
@@ -123,7 +118,7 @@ def blocks_of(part: Range, block_bytes: int = BLOCK_BYTES) -> Iterator[Block]:
         elif part.size is not None and part.end is not None:
             yield from _plain(part.source, part.start, part.end, part.size, block_bytes)
     except OSError as error:
-        raise unreadable(part.source.path, error) from error
+        raise unreadable_log(part.source.path, error) from error
 
 
 def open_source(source: Source) -> int:

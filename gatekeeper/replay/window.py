@@ -10,9 +10,10 @@ import os
 from dataclasses import dataclass
 from itertools import pairwise
 
+from gatekeeper.errors import unreadable_log
 from gatekeeper.model.line import decode, is_chained
 from gatekeeper.model.times import parse_time
-from gatekeeper.replay.blocks import close_source, open_source, size_of, unreadable
+from gatekeeper.replay.blocks import close_source, open_source, size_of
 from gatekeeper.replay.lines import seq_of
 
 TYPE_CHECKING = False
@@ -62,11 +63,11 @@ def window_of(source: Source, since: int | None, until: int | None) -> Window:
     try:
         descriptor = open_source(source)
     except OSError as error:
-        raise unreadable(source.path, error) from error
+        raise unreadable_log(source.path, error) from error
     try:
         return _Search(descriptor, source.begins, size).window(since, until) or whole
     except OSError as error:
-        raise unreadable(source.path, error) from error
+        raise unreadable_log(source.path, error) from error
     finally:
         close_source(source, descriptor)
 
