@@ -81,10 +81,7 @@ class LineSearch:
 
     def has(self, needles: Iterable[bytes], position: int, stop: int) -> bool:
         """Whether one line holds one of the needles."""
-        self._data[stop] = 0
-        found = any(self._find(needle, position, stop) >= 0 for needle in needles)
-        self._data[stop] = _NEWLINE
-        return found
+        return any(self.find(needle, position, stop) >= 0 for needle in needles)
 
     def find(self, needle: bytes, position: int, end: int) -> int:
         """Where the needle stands from *position* to before *end*, where the newline of a line stands; -1: nowhere."""

@@ -14,7 +14,7 @@ from gatekeeper.replay.survey import Survey
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from gatekeeper.replay.blocks import Range
 
@@ -78,6 +78,20 @@ class Map:
     surveys: list[Survey] = field(default_factory=list)
     lines_before: list[int] = field(default_factory=list)
     orders: list[int] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, parts: Sequence[Range], surveys: Iterable[Survey]) -> Map:
+        """From the surveys of all parts, in order."""
+        where, number, order = cls(), 0, 0
+        for part, found in zip(parts, surveys, strict=True):
+            if part.start == part.source.begins:
+                number = part.source.lines_before
+            where.surveys.append(found)
+            where.lines_before.append(number)
+            where.orders.append(order)
+            number += found.lines
+            order += found.filled
+        return where
 
     @classmethod
     def unknown(cls, count: int) -> Map:

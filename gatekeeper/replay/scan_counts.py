@@ -42,12 +42,15 @@ class ScanCounts:
         self._is_meant = is_meant
         self._decode = bulk_decoder()
         self._is_short = is_short_enough(wanted, fields)
-        self._values: dict[bytes, Values] = {}  # what selected events with a short text are counted by
+        self._values: dict[bytes, Values | None] = {}  # by short text; None: such events are not selected
         self._texts: dict[bytes, int] = {}
         self._counts: Counter[Values] = Counter()
 
     def is_as_known(self, data: bytearray, position: int, stop: int, search: LineSearch, end: int) -> bool:
-        """Count a usual line if one with the same short text was added before; arguments as in `short_text`."""
+        """Deal with a usual line as with one of the same short text that was added before; False: there was none.
+
+        Arguments as in `short_text`.
+        """
         text = short_text(data, position, stop, search, end) if self._is_short else None
         if text not in self._texts:
             return False
@@ -64,22 +67,23 @@ class ScanCounts:
         return slim_event(data, position, stop, search, end), None
 
     def add(self, event: Mapping[str, Any], text: bytes | None = None) -> bool:
-        """Count an event if it is selected, and those with the same short text from now on; False: it is not."""
-        if not self._is_meant(event):
-            return False
-        values = tuple([getter(event) for getter in self._getters])
+        """Count an event if it is selected, and know those with the same short text from now on; False: it is not."""
+        values = tuple([getter(event) for getter in self._getters]) if self._is_meant(event) else None
         if text is not None and len(self._texts) < _MOST_KNOWN:
             self._values[text] = values
             self._texts[text] = 0
+        if values is None:
+            return False
         self._counts[values] += 1
         return True
 
     def taken(self) -> dict[tuple[str | None, ...], int]:
         """Combination of values -> how many events; an event with several values of a field counts under each."""
         for text, count in self._texts.items():
-            if count:
-                self._counts[self._values[text]] += count
-                self._texts[text] = 0
+            values = self._values[text]
+            if count and values is not None:
+                self._counts[values] += count
+            self._texts[text] = 0
         counts: Counter[tuple[str | None, ...]] = Counter()
         for values, count in self._counts.items():
             for combination in product(*values):

@@ -19,9 +19,7 @@ _FINDINGS = b'},"decision":{"findings":['
 _SNAPSHOT = b'"metrics_snapshot":{'
 _BEHIND_SNAPSHOT = b'},"policy_digest":"'
 
-BEHIND_FINDINGS = b'],"reason_codes":['
-"""Where the reading goes on behind findings, actions and notes."""
-
+_BEHIND_FINDINGS = b'],"reason_codes":['  # where the reading goes on behind findings, actions and notes
 _EVALUATOR = b',"evaluator":"'
 _KIND_AND_SNAPSHOT = b'"kind":"decision",' + _SNAPSHOT
 _END = b',"kind":"decision"}'
@@ -49,7 +47,7 @@ def short_text(data: bytearray, position: int, stop: int, search: LineSearch, en
     find = data.find
     context = find(_CONTEXT, position, stop)
     findings = find(_FINDINGS, context, stop) if context >= 0 else -1
-    reasons = search.find(BEHIND_FINDINGS, findings, end) if findings >= 0 else -1
+    reasons = search.find(_BEHIND_FINDINGS, findings, end) if findings >= 0 else -1
     if not 0 <= reasons < stop:
         return None
     evaluator = find(_EVALUATOR, reasons, stop)
@@ -65,7 +63,7 @@ def slim_event(data: bytearray, position: int, stop: int, search: LineSearch, en
     find = data.find
     context = find(_CONTEXT, position, stop)
     findings = find(_FINDINGS, context, stop) if context >= 0 else -1
-    reasons = search.find(BEHIND_FINDINGS, findings, end) if findings >= 0 else -1
+    reasons = search.find(_BEHIND_FINDINGS, findings, end) if findings >= 0 else -1
     if not 0 <= reasons < stop:
         return None
     snapshot = find(_SNAPSHOT, reasons, stop)
@@ -93,7 +91,7 @@ def without_findings(line: bytes) -> dict[str, Any] | None:
     import orjson
 
     findings = line.find(_FINDINGS, line.find(_CONTEXT))
-    end = line.find(BEHIND_FINDINGS, findings)
+    end = line.find(_BEHIND_FINDINGS, findings)
     if findings < 0 or end < 0:
         return None
     try:

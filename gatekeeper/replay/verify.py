@@ -149,18 +149,8 @@ class _Run:
         self.alone(index + 1, number)
 
     def _surveyed(self, jobs: int) -> Map:
-        where, order = Map(), 0
         with Workers(jobs, self._parts, lambda part: [survey(part)]) as workers:
-            for part, answers in zip(self._parts, workers.answers(), strict=True):
-                if part.start == part.source.begins:
-                    number = part.source.lines_before
-                where.lines_before.append(number)
-                where.orders.append(order)
-                (found,) = answers
-                where.surveys.append(found)
-                number += found.lines
-                order += found.filled
-        return where
+            return Map.of(self._parts, (found for (found,) in workers.answers()))
 
     def _fits(self, found: Found, index: int) -> bool:
         if not found.is_as_surveyed:

@@ -12,13 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from gatekeeper.ledger.ndjson import NdjsonLedger
 from gatekeeper.replay.blocks import Range, Source, ranges_of
 from gatekeeper.replay.parts import Helper, Map, Wanted
 from gatekeeper.replay.query import Filter
 from gatekeeper.replay.scan_range import Query, RangeScan
 from gatekeeper.replay.survey import survey
-from tests.doubles import StepClock
+from tests.ledger.checking import ledger_at
 from tests.ledger.drafts import decision
 from tests.replay.builder import rollout, write
 
@@ -26,7 +25,7 @@ RANGE_BYTES = 3000
 
 
 @contextmanager
-def no_circle_is_opened() -> Iterator[None]:
+def no_circle_is_made() -> Iterator[None]:
     """Whatever is not needed any more must be gone at once."""
     gc.collect()
     gc.disable()
@@ -39,14 +38,7 @@ def no_circle_is_opened() -> Iterator[None]:
 
 def checked(parts: Sequence[Range], wanted: Wanted) -> Callable[[int], Iterable[object]]:
     """What a process of `verify` does with a range, by its number."""
-    where = Map()
-    lines = filled = 0
-    for part in parts:
-        where.lines_before.append(lines)
-        where.orders.append(filled)
-        where.surveys.append(survey(part))
-        lines, filled = lines + where.surveys[-1].lines, filled + where.surveys[-1].filled
-    return Helper(parts, where, wanted).check
+    return Helper(parts, Map.of(parts, map(survey, parts)), wanted).check
 
 
 def scanned(parts: Sequence[Range], query: Query) -> Callable[[int], Iterable[object]]:
@@ -72,16 +64,15 @@ def test_what_a_range_needed_does_not_outlive_it(name: str, tmp_path: Path) -> N
     read = READERS[name](parts)
     for index in range(2):  # what is made once may stay
         list(read(index))
-    with no_circle_is_opened():
+    with no_circle_is_made():
         for index in range(2, len(parts)):
             assert list(read(index))
 
 
 def test_an_append_leaves_nothing_behind(tmp_path: Path) -> None:
     """A program that appends for months, or a server that embeds the ledger."""
-    ledger = NdjsonLedger(str(tmp_path / "decision.ndjson"), clock=StepClock())
-    with closing(ledger):
+    with closing(ledger_at(tmp_path / "decision.ndjson")) as ledger:
         ledger.append([decision("r0")], expect=None, actor="t")
-        with no_circle_is_opened():
+        with no_circle_is_made():
             for number in range(1, 6):
                 ledger.append([decision(f"r{number}", experiment=f"e{number}")], expect=None, actor="t")
