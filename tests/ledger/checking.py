@@ -24,6 +24,21 @@ class Unflushed(FileOps):
         """Done."""
 
 
+class Weighed(FileOps):
+    """Counts calls and bytes that were read."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.read = 0
+
+    def pread(self, descriptor: int, length: int, offset: int) -> bytes:
+        """Read as ever, and weigh it."""
+        data = super().pread(descriptor, length, offset)
+        self.calls += 1
+        self.read += len(data)
+        return data
+
+
 def ledger_at(path: Path, **options: Any) -> NdjsonLedger:
     """A ledger with a clock that stands still."""
     return NdjsonLedger(str(path), clock=StepClock(), **options)

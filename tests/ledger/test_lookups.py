@@ -8,25 +8,9 @@ from typing import Any
 
 import pytest
 
-from gatekeeper.ledger.fsops import FileOps
 from gatekeeper.model.exchange import Expectation
-from tests.ledger.checking import ledger_at
+from tests.ledger.checking import Weighed, ledger_at
 from tests.ledger.drafts import decision
-
-
-class Weighed(FileOps):
-    """Counts calls and bytes."""
-
-    def __init__(self) -> None:
-        self.calls = 0
-        self.read = 0
-
-    def pread(self, descriptor: int, length: int, offset: int) -> bytes:
-        """Read as ever, and weigh it."""
-        data = super().pread(descriptor, length, offset)
-        self.calls += 1
-        self.read += len(data)
-        return data
 
 
 def one_check(path: Path, number: int) -> tuple[int, int]:

@@ -18,7 +18,7 @@ from gatekeeper.ledger.reading import raw_lines
 from gatekeeper.model.event import line_digest
 from gatekeeper.model.exchange import ConflictError, Expectation
 from gatekeeper.model.run import RunState
-from tests.ledger.checking import assert_state_follows, assert_whole, events_of, ledger_at
+from tests.ledger.checking import Unflushed, Weighed, assert_state_follows, assert_whole, events_of, ledger_at
 from tests.ledger.damage import (
     DAMAGES,
     database,
@@ -209,22 +209,14 @@ def test_rebuilding_gives_the_same_state(tmp_path: Path) -> None:
 def test_rebuilding_without_any_state_folds_the_log_once(tmp_path: Path) -> None:
     """A log of a million events is folded in minutes: after its state was lost nobody waits for that twice."""
 
-    class Counting(FileOps):
-        read = 0
-
-        def pread(self, descriptor: int, length: int, offset: int) -> bytes:
-            found = super().pread(descriptor, length, offset)
-            self.read += len(found)
-            return found
-
     def read_by(call: Callable[[NdjsonLedger], object]) -> int:
-        ops = Counting()
+        ops = Weighed()
         with closing(ledger_at(path, ops=ops)) as ledger:
             call(ledger)
         return ops.read
 
     path = tmp_path / "decision.ndjson"
-    writer = ledger_at(path)
+    writer = ledger_at(path, ops=Unflushed())
     for number in range(200):
         writer.append([decision(f"r{number}", experiment=f"e{number}")], expect=None, actor="t")
     writer.close()

@@ -16,23 +16,12 @@ from gatekeeper.ledger.indexing import open_index
 from gatekeeper.model.indexed import IndexUnusableError, Selection
 from gatekeeper.replay.indexed import IndexedQuery
 from gatekeeper.replay.query import Filter
+from tests.ledger.checking import Weighed
 from tests.ledger.damage import DAMAGES, database, lose
 from tests.ledger.drafts import decision
 from tests.replay.builder import write
 from tests.replay.logs import ledger_at
 from tests.replay.test_index_equals_scan import indexed, scanned
-
-
-class Counted(FileOps):
-    """Counts the bytes read."""
-
-    read = 0
-
-    def pread(self, descriptor: int, length: int, offset: int) -> bytes:
-        """Read, and count."""
-        data = super().pread(descriptor, length, offset)
-        self.read += len(data)
-        return data
 
 
 @pytest.fixture
@@ -49,7 +38,7 @@ def log(tmp_path: Path) -> Path:
 
 def test_only_the_lines_that_are_printed_are_read(log: Path) -> None:
     """Five of fifty, and the last one, by which the file is known again."""
-    ops = Counted()
+    ops = Weighed()
     index, _ = open_index(str(log), ops=ops)
     assert index is not None
     last = log.read_bytes().splitlines(keepends=True)[-1]
@@ -61,7 +50,7 @@ def test_only_the_lines_that_are_printed_are_read(log: Path) -> None:
 
 def test_a_limit_reads_so_many_lines(log: Path) -> None:
     """Ten lines of a long log are ten reads."""
-    ops = Counted()
+    ops = Weighed()
     index, _ = open_index(str(log), ops=ops)
     assert index is not None
     last = log.read_bytes().splitlines(keepends=True)[-1]
@@ -73,7 +62,7 @@ def test_a_limit_reads_so_many_lines(log: Path) -> None:
 
 def test_counting_reads_no_line(log: Path) -> None:
     """Every field that can be grouped by, at once."""
-    ops = Counted()
+    ops = Weighed()
     index, _ = open_index(str(log), ops=ops)
     assert index is not None
     last = log.read_bytes().splitlines(keepends=True)[-1]
